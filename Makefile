@@ -1,0 +1,82 @@
+# Everything a developer runs, from a fresh clone with nothing but python3
+# (3.11 or newer, with venv and pip), git and make.
+#
+#     make test     unit and functional tests on SQLite, no root
+#     make integration   what needs MariaDB, PostgreSQL and RabbitMQ
+#     make demo     a stack's whole life, through the real openstack client
+#     make lint types docs      what the gate checks beside the tests
+#     make ci       all of it and the tests that need services: .ci/run (root)
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
+REQUIREMENTS := constraints.txt requirements.txt test-requirements.txt \
+	setup.cfg setup.py pyproject.toml
+# Workers for stestr; empty lets it take one per core.
+CONCURRENCY ?=
+# Other tests than all: make test TESTS=heat.tests.unit.db
+TESTS ?=
+
+.PHONY: help venv test integration demo lint format types docs ci clean
+
+help:
+	@sed -n 's/^#     //p' Makefile
+
+venv: $(STAMP)
+
+$(STAMP): $(REQUIREMENTS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Python 3.11 or newer is needed: make PYTHON=python3.12" >&2; \
+	      exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet \
+	    -r requirements.txt -r test-requirements.txt -e .
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP) doc/requirements.txt
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet \
+	    -r doc/requirements.txt
+	@touch $@
+
+test: $(STAMP)
+	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr run \
+	    $(if $(CONCURRENCY),--concurrency $(CONCURRENCY)) $(TESTS)
+
+# Needs the services named by HEAT_TEST_*_URL (the loopback ones by default).
+integration: export HEAT_TEST_REQUIRE_SERVICES = 1
+integration: export HEAT_TEST_MYSQL_URL ?= mysql+pymysql://root@127.0.0.1:3306
+integration: export HEAT_TEST_POSTGRESQL_URL ?= \
+	postgresql+psycopg2://postgres@127.0.0.1:5432
+integration: export HEAT_TEST_RABBIT_URL ?= rabbit://guest:guest@127.0.0.1:5672/
+integration: $(STAMP)
+	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path \
+	    ./heat_integrationtests run --concurrency 1 $(TESTS)
+
+demo: $(STAMP)
+	$(BIN)/python tools/demo.py
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/flake8
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+docs: $(DOCS_STAMP)
+	$(BIN)/sphinx-build -W --keep-going -q -b html doc/source doc/build/html
+	@echo "doc/build/html/index.html"
+
+ci:
+	.ci/run
+
+clean:
+	rm -rf $(VENV) .tox .stestr .hypothesis .mypy_cache .ruff_cache cover \
+	    build dist doc/build doc/source/_generated *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,18 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""The database: schema, transactions and repository functions.
+
+Imports :mod:`heat.common` only. A repository function takes a
+:class:`sqlalchemy.Connection` first, runs in the caller's transaction and
+returns frozen records; no object is tied to a connection or a session.
+"""

@@ -1,0 +1,57 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Statements over many rows, cut to what every database accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+T = TypeVar("T")
+
+#: Rows, or values of an IN, in one statement.
+CHUNK = 500
+
+
+def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
+    """Cut a sequence into pieces of at most ``size``."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def insert_one(
+    conn: sa.Connection, table: sa.Table, values: Mapping[str, Any]
+) -> int:
+    """Insert a row and return the number the database gave it."""
+    result = conn.execute(sa.insert(table).values(dict(values)))
+    (key,) = result.inserted_primary_key or (None,)
+    if key is None:
+        raise RuntimeError(f"{table.name} gave a new row no id")
+    return int(key)
+
+
+def insert(
+    conn: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Insert rows by as few statements as possible.
+
+    A key that only some rows have is NULL in the others.
+    """
+    keys = dict.fromkeys(key for row in rows for key in row)
+    for chunk in chunks(rows):
+        conn.execute(
+            sa.insert(table),
+            [{key: row.get(key) for key in keys} for row in chunk],
+        )

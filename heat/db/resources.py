@@ -1,0 +1,388 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Rows of the ``resource`` table.
+
+A claim is one conditional UPDATE: a row is held by whoever wrote
+``claim_id``, and every later write of an operation asks for that claim.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.db import models
+
+_CHUNK = 500
+
+_table = models.resource
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResourceRecord:
+    """One version of one resource. ``physical_id`` is ``nova_instance``."""
+
+    id: int
+    uuid: str
+    name: str
+    stack_id: str
+    root_stack_id: str | None
+    resource_type: str | None
+    physical_id: str | None
+    reference_id: str | None
+    action: str
+    status: str
+    status_reason: str | None
+    metadata: dict[str, Any]
+    engine_id: str | None
+    claim_id: str | None
+    atomic_key: int
+    requires: tuple[int, ...]
+    replaces: int | None
+    replaced_by: int | None
+    current_template_id: int | None
+    rsrc_prop_data_id: int | None
+    attr_data_id: int | None
+    external: bool
+    stray: bool
+    created_at: datetime.datetime | None
+    updated_at: datetime.datetime | None
+
+
+_COLUMNS = (
+    _table.c.id,
+    _table.c.uuid,
+    _table.c.name,
+    _table.c.stack_id,
+    _table.c.root_stack_id,
+    _table.c.resource_type,
+    _table.c.nova_instance,
+    _table.c.reference_id,
+    _table.c.action,
+    _table.c.status,
+    _table.c.status_reason,
+    _table.c.rsrc_metadata,
+    _table.c.engine_id,
+    _table.c.claim_id,
+    _table.c.atomic_key,
+    _table.c.requires,
+    _table.c.replaces,
+    _table.c.replaced_by,
+    _table.c.current_template_id,
+    _table.c.rsrc_prop_data_id,
+    _table.c.attr_data_id,
+    _table.c.external,
+    _table.c.stray,
+    _table.c.created_at,
+    _table.c.updated_at,
+)
+
+# Where a record's field and its column have different names.
+_COLUMN_OF = {"physical_id": "nova_instance", "metadata": "rsrc_metadata"}
+
+
+def _record(row: Sequence[Any]) -> ResourceRecord:
+    values = list(row)
+    values[11] = values[11] or {}
+    values[14] = values[14] or 0
+    values[15] = tuple(values[15] or ())
+    return ResourceRecord(*values)
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {_COLUMN_OF.get(key, key): value for key, value in values.items()}
+
+
+def insert_many(
+    conn: sa.Connection, rows: Sequence[Mapping[str, Any]]
+) -> list[int]:
+    """Insert rows and return their ids, in the order given.
+
+    Keys are field names of :class:`ResourceRecord`; all rows must have the
+    same keys. The ids are read back by uuid, one query a chunk, which every
+    database does alike.
+    """
+    if not rows:
+        return []
+    for chunk in _chunks(rows):
+        conn.execute(sa.insert(_table), [_columns(row) for row in chunk])
+    ids: dict[str, int] = {}
+    for chunk in _chunks(rows):
+        found = conn.execute(
+            sa.select(_table.c.uuid, _table.c.id).where(
+                _table.c.stack_id == rows[0]["stack_id"],
+                _table.c.uuid.in_([row["uuid"] for row in chunk]),
+            )
+        )
+        ids.update((row.uuid, row.id) for row in found)
+    return [ids[row["uuid"]] for row in rows]
+
+
+def list_for_stack(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
+    """Every row of a stack, old versions included, by id."""
+    rows = conn.execute(
+        sa.select(*_COLUMNS)
+        .where(_table.c.stack_id == stack_id)
+        .order_by(_table.c.id)
+    )
+    return [_record(row) for row in rows]
+
+
+def list_for_stacks(
+    conn: sa.Connection, stack_ids: Collection[str]
+) -> list[ResourceRecord]:
+    """Every row of several stacks, by id."""
+    found: list[ResourceRecord] = []
+    for chunk in _chunks(sorted(stack_ids)):
+        rows = conn.execute(
+            sa.select(*_COLUMNS)
+            .where(_table.c.stack_id.in_(chunk))
+            .order_by(_table.c.id)
+        )
+        found.extend(_record(row) for row in rows)
+    return found
+
+
+def names(conn: sa.Connection, stack_id: str) -> dict[int, str]:
+    """The name of every row of a stack, by id."""
+    rows = conn.execute(
+        sa.select(_table.c.id, _table.c.name).where(
+            _table.c.stack_id == stack_id
+        )
+    )
+    return {row.id: row.name for row in rows}
+
+
+def get_many(
+    conn: sa.Connection, ids: Iterable[int]
+) -> dict[int, ResourceRecord]:
+    """The rows with these ids, by id; missing ones are left out."""
+    found: dict[int, ResourceRecord] = {}
+    for chunk in _chunks(sorted(set(ids))):
+        rows = conn.execute(sa.select(*_COLUMNS).where(_table.c.id.in_(chunk)))
+        found.update((row[0], _record(row)) for row in rows)
+    return found
+
+
+def find_physical(
+    conn: sa.Connection, physical_id: str
+) -> list[ResourceRecord]:
+    """Rows that hold an object of this id, in any stack."""
+    rows = conn.execute(
+        sa.select(*_COLUMNS).where(_table.c.nova_instance == physical_id)
+    )
+    return [_record(row) for row in rows]
+
+
+def claim(
+    conn: sa.Connection,
+    ids: Collection[int],
+    claim_id: str,
+    engine_id: str,
+    action: str,
+    now: datetime.datetime,
+    *,
+    replaced: bool,
+) -> set[int]:
+    """Take rows that nobody holds and show their action in progress.
+
+    :param replaced: whether a row that has a replacement may be taken (to
+        clean it up) or not (a late message must not update the old version)
+
+    :returns: the ids that are ours now
+    """
+    done: set[int] = set()
+    free = [_table.c.claim_id.is_(None)]
+    if not replaced:
+        free.append(_table.c.replaced_by.is_(None))
+    for chunk in _chunks(sorted(ids)):
+        count = conn.execute(
+            sa.update(_table)
+            .where(_table.c.id.in_(chunk), *free)
+            .values(
+                claim_id=claim_id,
+                engine_id=engine_id,
+                action=action,
+                status="IN_PROGRESS",
+                status_reason="state changed",
+                atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1,
+                updated_at=now,
+            )
+        ).rowcount
+        if count == len(chunk):
+            done.update(chunk)
+        elif count:
+            rows = conn.execute(
+                sa.select(_table.c.id).where(
+                    _table.c.id.in_(chunk), _table.c.claim_id == claim_id
+                )
+            )
+            done.update(row.id for row in rows)
+    return done
+
+
+def update_claimed(
+    conn: sa.Connection,
+    row_id: int,
+    claim_id: str,
+    values: Mapping[str, Any],
+    *,
+    release: bool = True,
+) -> bool:
+    """Write a row that this claim holds; False when the claim was lost."""
+    columns = _columns(values)
+    if release:
+        columns.update(claim_id=None, engine_id=None)
+    columns["atomic_key"] = sa.func.coalesce(_table.c.atomic_key, 0) + 1
+    result = conn.execute(
+        sa.update(_table)
+        .where(_table.c.id == row_id, _table.c.claim_id == claim_id)
+        .values(**columns)
+    )
+    return bool(result.rowcount)
+
+
+def update_unclaimed(
+    conn: sa.Connection, ids: Collection[int], values: Mapping[str, Any]
+) -> int:
+    """Write rows that nobody holds; how many that were."""
+    count = 0
+    for chunk in _chunks(sorted(ids)):
+        count += conn.execute(
+            sa.update(_table)
+            .where(_table.c.id.in_(chunk), _table.c.claim_id.is_(None))
+            .values(**_columns(values))
+        ).rowcount
+    return count
+
+
+def leftovers(
+    conn: sa.Connection, stack_id: str, *, everything: bool
+) -> list[ResourceRecord]:
+    """Rows that a finished traversal should not have left behind.
+
+    :param everything: nothing at all was to stay (DELETE); else only old
+        versions, strays and half deleted rows count
+    """
+    here = [
+        _table.c.stack_id == stack_id,
+        sa.not_(
+            sa.and_(_table.c.action == "DELETE", _table.c.status == "COMPLETE")
+        ),
+    ]
+    if not everything:
+        here.append(
+            sa.or_(
+                _table.c.stray.is_(True),
+                _table.c.replaced_by.is_not(None),
+                _table.c.action == "DELETE",
+            )
+        )
+    rows = conn.execute(sa.select(*_COLUMNS).where(*here))
+    return [_record(row) for row in rows]
+
+
+def delete_deleted(conn: sa.Connection, stack_id: str) -> None:
+    """Remove the rows that are DELETE_COMPLETE."""
+    rows = conn.execute(
+        sa.select(_table.c.id).where(
+            _table.c.stack_id == stack_id,
+            _table.c.action == "DELETE",
+            _table.c.status == "COMPLETE",
+            _table.c.claim_id.is_(None),
+        )
+    )
+    delete_many(conn, [row.id for row in rows])
+
+
+def delete_unclaimed(conn: sa.Connection, ids: Collection[int]) -> None:
+    """Remove rows that nobody holds."""
+    for chunk in _chunks(sorted(ids)):
+        free = conn.execute(
+            sa.select(_table.c.id)
+            .where(_table.c.id.in_(chunk), _table.c.claim_id.is_(None))
+            .with_for_update()
+        )
+        delete_many(conn, [row.id for row in free])
+
+
+def set_values(
+    conn: sa.Connection, ids: Collection[int], values: Mapping[str, Any]
+) -> None:
+    """Write rows whoever holds them (links between versions only)."""
+    for chunk in _chunks(sorted(ids)):
+        conn.execute(
+            sa.update(_table)
+            .where(_table.c.id.in_(chunk))
+            .values(**_columns(values))
+        )
+
+
+def set_replaced_by(
+    conn: sa.Connection,
+    row_id: int,
+    new_id: int,
+    *,
+    expect: int | None,
+    claim_id: str | None,
+) -> bool:
+    """Link a row to its replacement.
+
+    :param expect: ``replaced_by`` as it was read, when the caller saw that
+        it was empty or led to a row of another template
+    :param claim_id: the claim that holds the row; None: nobody may hold it
+    """
+    result = conn.execute(
+        sa.update(_table)
+        .where(
+            _table.c.id == row_id,
+            _table.c.claim_id.is_not_distinct_from(claim_id),
+            _table.c.replaced_by.is_not_distinct_from(expect),
+        )
+        .values(replaced_by=new_id)
+    )
+    return bool(result.rowcount)
+
+
+def release_engine(
+    conn: sa.Connection, engine_id: str
+) -> list[ResourceRecord]:
+    """The rows a (dead) engine holds; the caller settles each by its claim."""
+    rows = conn.execute(
+        sa.select(*_COLUMNS).where(_table.c.engine_id == engine_id)
+    )
+    return [_record(row) for row in rows]
+
+
+def claimed(conn: sa.Connection) -> list[ResourceRecord]:
+    """Every row that some engine holds."""
+    rows = conn.execute(
+        sa.select(*_COLUMNS).where(_table.c.claim_id.is_not(None))
+    )
+    return [_record(row) for row in rows]
+
+
+def delete_many(conn: sa.Connection, ids: Collection[int]) -> None:
+    """Remove rows and what only they refer to."""
+    data = models.resource_data
+    for chunk in _chunks(sorted(ids)):
+        conn.execute(sa.delete(data).where(data.c.resource_id.in_(chunk)))
+        conn.execute(sa.delete(_table).where(_table.c.id.in_(chunk)))
+
+
+def _chunks(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    for start in range(0, len(items), _CHUNK):
+        yield items[start : start + _CHUNK]

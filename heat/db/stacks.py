@@ -1,0 +1,427 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Rows of the ``stack`` and ``stack_tag`` tables.
+
+Every change of what a stack is doing goes through
+:func:`compare_and_set`: one UPDATE whose row count says who won.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Required, TypedDict, Unpack
+
+import sqlalchemy as sa
+from oslo_db import exception as db_exc
+
+from heat.common import exception
+from heat.db import bulk, clock, models, pagination
+
+_stack = models.stack
+_tag = models.stack_tag
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StackRecord:
+    """One stack, without its graph (see :func:`get_deps`).
+
+    ``timeout`` is in minutes. ``action`` and ``status`` are what is shown;
+    ``base_*`` is what they were when the stack was locked, None if it
+    is not.
+    """
+
+    id: str
+    name: str
+    tenant: str
+    username: str | None
+    user_creds_id: int | None
+    owner_id: str | None
+    raw_template_id: int
+    prev_raw_template_id: int | None
+    last_complete_template_id: int | None
+    action: str
+    status: str
+    status_reason: str | None
+    created_at: datetime.datetime | None
+    updated_at: datetime.datetime | None
+    deleted_at: datetime.datetime | None
+    timeout: int | None
+    disable_rollback: bool
+    stack_user_project_id: str | None
+    nested_depth: int | None
+    parent_resource_name: str | None
+    current_traversal: str | None
+    lock_level: str | None = None
+    lock_root: str | None = None
+    lock_reason: str | None = None
+    locked_by: str | None = None
+    locked_at: datetime.datetime | None = None
+    lock_expires_at: datetime.datetime | None = None
+    lock_request_id: str | None = None
+    lock_blocked: dict[str, Any] | None = None
+    base_action: str | None = None
+    base_status: str | None = None
+    base_status_reason: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+_COLUMNS = tuple(
+    _stack.c[field.name]
+    for field in dataclasses.fields(StackRecord)
+    if field.name != "tags"
+)
+
+_FILTERS = {
+    name: _stack.c[name]
+    for name in (
+        "id",
+        "name",
+        "action",
+        "status",
+        "tenant",
+        "username",
+        "owner_id",
+        "disable_rollback",
+        "timeout",
+        "stack_user_project_id",
+        "parent_resource_name",
+        "lock_level",
+    )
+}
+
+_SORT_KEYS = {
+    name: _stack.c[name]
+    for name in (
+        "id",
+        "name",
+        "action",
+        "status",
+        "tenant",
+        "username",
+        "owner_id",
+        "created_at",
+        "updated_at",
+    )
+}
+
+
+class Selection(TypedDict, total=False):
+    """Keywords that say which stacks a list or a count is about.
+
+    * ``tenant``: whose; None: everybody's
+    * ``filters``: column name -> value, or list of values
+    * ``show_deleted``, ``show_nested``: those too
+    * ``show_hidden``: those with one of ``hidden_tags`` too
+    * ``tags``: only those that have all of these
+    * ``tags_any``: only those that have one of these
+    * ``not_tags``: only those that lack one of these
+    * ``not_tags_any``: only those that have none of these
+    """
+
+    tenant: Required[str | None]
+    filters: Mapping[str, Any] | None
+    show_deleted: bool
+    show_nested: bool
+    show_hidden: bool
+    hidden_tags: Sequence[str] | None
+    tags: Sequence[str] | None
+    tags_any: Sequence[str] | None
+    not_tags: Sequence[str] | None
+    not_tags_any: Sequence[str] | None
+
+
+def insert(conn: sa.Connection, values: Mapping[str, Any]) -> str:
+    """Insert a stack and return its id (made here if absent).
+
+    :param values: columns; ``tags`` beside them, if any
+    :raises StackExists: the tenant has a living stack of this name; only
+        nested stacks (with ``owner_id``) may share one. Two creates that
+        race are told apart by a unique key.
+    """
+    columns = dict(values)
+    tags = columns.pop("tags", None)
+    stack_id: str = columns.setdefault("id", str(uuid.uuid4()))
+    columns.setdefault("created_at", clock.utcnow())
+    columns.setdefault("disable_rollback", True)
+    columns.setdefault("convergence", True)
+    if columns.get("owner_id") is None:
+        columns["live_name_key"] = _name_key(
+            columns["tenant"], columns["name"]
+        )
+    try:
+        conn.execute(sa.insert(_stack).values(**columns))
+    except db_exc.DBDuplicateEntry as error:
+        # The statement quotes the column in any case; the cause does not.
+        cause = getattr(error.inner_exception, "orig", error)
+        if "live_name_key" not in str(cause):
+            raise
+        raise exception.StackExists(stack_name=columns["name"]) from error
+    if tags:
+        set_tags(conn, stack_id, tags)
+    return stack_id
+
+
+def get(
+    conn: sa.Connection, stack_id: str, show_deleted: bool = False
+) -> StackRecord | None:
+    """The stack with this id, or None."""
+    query = sa.select(*_COLUMNS).where(_stack.c.id == stack_id)
+    if not show_deleted:
+        query = query.where(_stack.c.deleted_at.is_(None))
+    found = _records(conn, query)
+    return found[0] if found else None
+
+
+def get_many(
+    conn: sa.Connection, stack_ids: Iterable[str], show_deleted: bool = False
+) -> dict[str, StackRecord]:
+    """The stacks with these ids, by id; missing ones are left out."""
+    found: dict[str, StackRecord] = {}
+    for chunk in bulk.chunks(sorted(set(stack_ids))):
+        query = sa.select(*_COLUMNS).where(_stack.c.id.in_(chunk))
+        if not show_deleted:
+            query = query.where(_stack.c.deleted_at.is_(None))
+        found.update((each.id, each) for each in _records(conn, query))
+    return found
+
+
+def get_by_name(
+    conn: sa.Connection, tenant: str, name: str
+) -> StackRecord | None:
+    """The living stack of this name, or None.
+
+    A top-level stack goes before a nested one; of several nested ones the
+    newest is taken.
+    """
+    query = (
+        sa.select(*_COLUMNS)
+        .where(
+            _stack.c.tenant == tenant,
+            _stack.c.name == name,
+            _stack.c.deleted_at.is_(None),
+        )
+        .order_by(
+            sa.case((_stack.c.owner_id.is_(None), 0), else_=1),
+            _stack.c.created_at.desc(),
+            _stack.c.id,
+        )
+        .limit(1)
+    )
+    found = _records(conn, query)
+    return found[0] if found else None
+
+
+def list_(
+    conn: sa.Connection,
+    *,
+    limit: int | None = None,
+    marker: str | None = None,
+    sort_keys: Sequence[str] | None = None,
+    sort_dir: str | None = None,
+    **selection: Unpack[Selection],
+) -> list[StackRecord]:
+    """One page of stacks, the newest first unless asked otherwise.
+
+    :param selection: see :class:`Selection`
+    :param marker: id of the last stack of the page before
+    :raises Invalid: an unknown filter, sort key, direction or marker
+    """
+    keys = pagination.order(
+        _SORT_KEYS, sort_keys, sort_dir, ("created_at", "desc"), _stack.c.id
+    )
+    query = pagination.page(
+        conn,
+        sa.select(*_COLUMNS).where(*_conditions(selection)),
+        keys,
+        None if marker is None else _stack.c.id == marker,
+        limit,
+    )
+    return _records(conn, query)
+
+
+def count(conn: sa.Connection, **selection: Unpack[Selection]) -> int:
+    """How many stacks :func:`list_` would give without a limit."""
+    query = sa.select(sa.func.count()).select_from(_stack)
+    return int(conn.execute(query.where(*_conditions(selection))).scalar_one())
+
+
+def count_live(conn: sa.Connection, tenant: str) -> int:
+    """Living top-level stacks of a tenant, for ``max_stacks_per_tenant``."""
+    return count(conn, tenant=tenant, show_hidden=True)
+
+
+def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
+    """The living stacks directly below one, the oldest first."""
+    query = (
+        sa.select(*_COLUMNS)
+        .where(_stack.c.owner_id == owner_id, _stack.c.deleted_at.is_(None))
+        .order_by(_stack.c.created_at, _stack.c.id)
+    )
+    return _records(conn, query)
+
+
+def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
+    """Ids of the living stacks below one, at any depth, sorted."""
+    below = (
+        sa.select(_stack.c.id)
+        .where(_stack.c.owner_id == stack_id, _stack.c.deleted_at.is_(None))
+        .cte("below", recursive=True)
+    )
+    below = below.union(
+        sa.select(_stack.c.id)
+        .join(below, _stack.c.owner_id == below.c.id)
+        .where(_stack.c.deleted_at.is_(None))
+    )
+    return sorted(row.id for row in conn.execute(sa.select(below.c.id)))
+
+
+def compare_and_set(
+    conn: sa.Connection,
+    stack_id: str,
+    expect_traversal: str | None,
+    values: Mapping[str, Any],
+    *conditions: sa.ColumnElement[bool],
+    statuses: Collection[str] | None = None,
+    not_locked: bool = True,
+) -> bool:
+    """Write a living stack if it still is as the caller read it.
+
+    :param expect_traversal: ``current_traversal`` as read; None is a value
+    :param conditions: more of them, over :data:`heat.db.models.stack`
+    :param statuses: what ``status`` must be one of
+    :param not_locked: refuse when the stack is locked
+    :returns: False when somebody else was faster; nothing is written then
+    """
+    query = sa.update(_stack).where(
+        _stack.c.id == stack_id,
+        _stack.c.deleted_at.is_(None),
+        _stack.c.current_traversal.is_not_distinct_from(expect_traversal),
+        *conditions,
+    )
+    if statuses is not None:
+        query = query.where(_stack.c.status.in_(sorted(statuses)))
+    if not_locked:
+        query = query.where(_stack.c.lock_level.is_(None))
+    return bool(conn.execute(query.values(**values)).rowcount)
+
+
+def update(conn: sa.Connection, stack_id: str, **values: Any) -> bool:
+    """Write columns of a stack, deleted or not; False: there is none."""
+    result = conn.execute(
+        sa.update(_stack).where(_stack.c.id == stack_id).values(**values)
+    )
+    return bool(result.rowcount)
+
+
+def soft_delete(
+    conn: sa.Connection,
+    stack_id: str,
+    deleted_at: datetime.datetime | None = None,
+) -> bool:
+    """Mark a stack deleted and free its name; False: it was already."""
+    result = conn.execute(
+        sa.update(_stack)
+        .where(_stack.c.id == stack_id, _stack.c.deleted_at.is_(None))
+        .values(deleted_at=deleted_at or clock.utcnow(), live_name_key=None)
+    )
+    return bool(result.rowcount)
+
+
+def get_deps(conn: sa.Connection, stack_id: str) -> Any:
+    """The graph of the current traversal as it was stored, or None."""
+    return conn.execute(
+        sa.select(_stack.c.current_deps).where(_stack.c.id == stack_id)
+    ).scalar()
+
+
+def set_tags(
+    conn: sa.Connection, stack_id: str, tags: Iterable[str] | None
+) -> None:
+    """Replace the tags of a stack; their order is kept."""
+    conn.execute(sa.delete(_tag).where(_tag.c.stack_id == stack_id))
+    now = clock.utcnow()
+    bulk.insert(
+        conn,
+        _tag,
+        [
+            {"stack_id": stack_id, "tag": tag, "created_at": now}
+            for tag in dict.fromkeys(tags or ())
+        ],
+    )
+
+
+def _name_key(tenant: str, name: str) -> str:
+    return hashlib.sha256(f"{tenant}\0{name}".encode()).hexdigest()
+
+
+def _records(conn: sa.Connection, query: sa.Select[Any]) -> list[StackRecord]:
+    rows = [tuple(row) for row in conn.execute(query)]
+    tags: dict[str, list[str]] = {row[0]: [] for row in rows}
+    for chunk in bulk.chunks(list(tags)):
+        for stack_id, tag in conn.execute(
+            sa.select(_tag.c.stack_id, _tag.c.tag)
+            .where(_tag.c.stack_id.in_(chunk))
+            .order_by(_tag.c.id)
+        ):
+            tags[stack_id].append(tag)
+    return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
+
+
+def _conditions(selection: Selection) -> list[sa.ColumnElement[bool]]:
+    filters = selection.get("filters") or {}
+    found = pagination.matches(_FILTERS, filters)
+    tenant = selection["tenant"]
+    if tenant is not None:
+        found.append(_stack.c.tenant == tenant)
+    if not selection.get("show_deleted"):
+        found.append(_stack.c.deleted_at.is_(None))
+    if not selection.get("show_nested") and "owner_id" not in filters:
+        found.append(_stack.c.owner_id.is_(None))
+    found += _tag_conditions(selection)
+    return found
+
+
+def _tag_conditions(selection: Selection) -> list[sa.ColumnElement[bool]]:
+    found: list[sa.ColumnElement[bool]] = []
+    hidden = selection.get("hidden_tags")
+    if hidden and not selection.get("show_hidden"):
+        found.append(sa.not_(_has_any(hidden)))
+    if tags := selection.get("tags"):
+        found.append(_has_all(tags))
+    if tags := selection.get("tags_any"):
+        found.append(_has_any(tags))
+    if tags := selection.get("not_tags"):
+        found.append(sa.not_(_has_all(tags)))
+    if tags := selection.get("not_tags_any"):
+        found.append(sa.not_(_has_any(tags)))
+    return found
+
+
+def _has_any(tags: Sequence[str]) -> sa.ColumnElement[bool]:
+    return _stack.c.id.in_(
+        sa.select(_tag.c.stack_id).where(_tag.c.tag.in_(sorted(set(tags))))
+    )
+
+
+def _has_all(tags: Sequence[str]) -> sa.ColumnElement[bool]:
+    wanted = sorted(set(tags))
+    return _stack.c.id.in_(
+        sa.select(_tag.c.stack_id)
+        .where(_tag.c.tag.in_(wanted))
+        .group_by(_tag.c.stack_id)
+        .having(sa.func.count(_tag.c.tag.distinct()) == len(wanted))
+    )

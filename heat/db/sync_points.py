@@ -1,0 +1,298 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Rows of the ``sync_point`` and ``sync_point_input`` tables.
+
+One row a node and traversal carries a counter (``remaining``: inputs still
+missing) and a mark (``done``: its action was recorded). Both move by
+conditional UPDATEs whose row counts are the answer, so N producers and one
+consumer cost O(N). What a node tells its dependants is one row a *sender*:
+the mark makes it unique, and consumers look up the senders they require.
+
+Keys are ``(row id, is_update)``; row 0 is the stack itself and is stored
+under the stack's id.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from heat.db import models
+
+NodeKey = tuple[int, bool]
+
+_T = TypeVar("_T")
+
+_CHUNK = 500
+
+_points = models.sync_point
+_inputs = models.sync_point_input
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Traversal:
+    """Whose SyncPoints are meant."""
+
+    stack_id: str
+    traversal_id: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InputRecord:
+    """What a finished node tells its dependants."""
+
+    sender: int
+    resource_id: int
+    reference_id: str | None
+    attributes: dict[str, Any]
+
+
+def insert_many(
+    conn: sa.Connection,
+    traversal: Traversal,
+    remaining: Mapping[NodeKey, int],
+) -> None:
+    """Insert the SyncPoints of a new traversal."""
+    rows = [
+        {
+            "entity_id": _entity(traversal, key),
+            "traversal_id": traversal.traversal_id,
+            "is_update": key[1],
+            "stack_id": traversal.stack_id,
+            "atomic_key": 0,
+            "remaining": count,
+            "done": False,
+        }
+        for key, count in remaining.items()
+    ]
+    for chunk in _chunks(rows):
+        conn.execute(sa.insert(_points), chunk)
+
+
+def delete_for_stack(conn: sa.Connection, stack_id: str) -> None:
+    """Forget every traversal of a stack: nothing of them starts any more."""
+    conn.execute(sa.delete(_points).where(_points.c.stack_id == stack_id))
+    conn.execute(sa.delete(_inputs).where(_inputs.c.stack_id == stack_id))
+
+
+def fence(
+    conn: sa.Connection, traversal: Traversal, keys: Collection[NodeKey]
+) -> set[NodeKey]:
+    """Hold the rows of nodes that may act until the transaction ends.
+
+    :returns: those of ``keys`` that have all inputs and are not done; a key
+        whose row is gone belongs to a superseded traversal
+    """
+    return _advance(conn, traversal, keys, {}, ready=True)
+
+
+def mark_done(
+    conn: sa.Connection,
+    traversal: Traversal,
+    keys: Collection[NodeKey],
+    *,
+    ready: bool = True,
+) -> set[NodeKey]:
+    """Set the mark that makes a node's action once.
+
+    :param ready: False also takes nodes that still miss inputs (skipped
+        because something below them failed)
+    :returns: the keys that *this call* marked
+    """
+    return _advance(conn, traversal, keys, {"done": True}, ready=ready)
+
+
+def decrement(
+    conn: sa.Connection, traversal: Traversal, counts: Counter[NodeKey]
+) -> list[NodeKey]:
+    """Take off inputs that have arrived.
+
+    :returns: the keys that now have all inputs: the caller fires them after
+        its commit. The rows stay locked till then, so no other transaction
+        can see them reach zero too.
+    """
+    by_amount: dict[tuple[int, bool], list[NodeKey]] = defaultdict(list)
+    for key, amount in sorted(counts.items()):
+        by_amount[(amount, key[1])].append(key)
+    for (amount, _half), keys in sorted(by_amount.items()):
+        for chunk in _chunks(keys):
+            conn.execute(
+                sa.update(_points)
+                .where(_these(traversal, chunk))
+                .values(remaining=_points.c.remaining - amount)
+            )
+    fired: set[NodeKey] = set()
+    for half in (True, False):
+        for chunk in _chunks(sorted(k for k in counts if k[1] is half)):
+            fired |= _keys(
+                conn, traversal, _these(traversal, chunk), _open(ready=True)
+            )
+    return sorted(fired)
+
+
+def put_inputs(
+    conn: sa.Connection, traversal: Traversal, inputs: Iterable[InputRecord]
+) -> None:
+    """Insert what nodes tell; call it only for keys just marked done."""
+    rows = [
+        {
+            "traversal_id": traversal.traversal_id,
+            "sender": each.sender,
+            "stack_id": traversal.stack_id,
+            "resource_id": each.resource_id,
+            "reference_id": each.reference_id,
+            "attributes": each.attributes,
+        }
+        for each in inputs
+    ]
+    for chunk in _chunks(rows):
+        conn.execute(sa.insert(_inputs), chunk)
+
+
+def get_inputs(
+    conn: sa.Connection, traversal: Traversal, senders: Collection[int]
+) -> dict[int, InputRecord]:
+    """What these senders told, by sender."""
+    found: dict[int, InputRecord] = {}
+    for chunk in _chunks(sorted(senders)):
+        for row in conn.execute(
+            sa.select(
+                _inputs.c.sender,
+                _inputs.c.resource_id,
+                _inputs.c.reference_id,
+                _inputs.c.attributes,
+            ).where(
+                _inputs.c.traversal_id == traversal.traversal_id,
+                _inputs.c.sender.in_(chunk),
+            )
+        ):
+            found[row.sender] = InputRecord(
+                row.sender,
+                row.resource_id,
+                row.reference_id,
+                row.attributes or {},
+            )
+    return found
+
+
+def ready(conn: sa.Connection, traversal: Traversal) -> list[NodeKey]:
+    """Every node of a traversal that may act now and has not acted."""
+    return sorted(
+        _keys(
+            conn,
+            traversal,
+            _points.c.stack_id == traversal.stack_id,
+            _points.c.traversal_id == traversal.traversal_id,
+            _open(ready=True),
+        )
+    )
+
+
+def unfinished(
+    conn: sa.Connection, traversal: Traversal, *, is_update: bool
+) -> int:
+    """How many nodes of one half are not done, the stack's own not counted."""
+    count: int = conn.execute(
+        sa.select(sa.func.count())
+        .select_from(_points)
+        .where(
+            _points.c.stack_id == traversal.stack_id,
+            _points.c.traversal_id == traversal.traversal_id,
+            _points.c.is_update.is_(is_update),
+            _points.c.done.is_(False),
+            _points.c.entity_id != traversal.stack_id,
+        )
+    ).scalar_one()
+    return count
+
+
+def _advance(
+    conn: sa.Connection,
+    traversal: Traversal,
+    keys: Collection[NodeKey],
+    values: Mapping[str, Any],
+    *,
+    ready: bool,
+) -> set[NodeKey]:
+    """One conditional UPDATE a half; the row count is the answer.
+
+    Each call writes a token of its own, so that when the count is short
+    (superseded, or done by another) the rows that moved can be named.
+    """
+    token = random.getrandbits(31)  # noqa: S311 - not a secret
+    moved: set[NodeKey] = set()
+    for half in (True, False):
+        for chunk in _chunks(sorted(k for k in keys if k[1] is half)):
+            these = _these(traversal, chunk)
+            count = conn.execute(
+                sa.update(_points)
+                .where(these, _open(ready=ready))
+                .values(atomic_key=token, **values)
+            ).rowcount
+            if count == len(chunk):
+                moved.update(chunk)
+            elif count:
+                moved.update(
+                    _keys(
+                        conn, traversal, these, _points.c.atomic_key == token
+                    )
+                )
+    return moved
+
+
+def _open(*, ready: bool) -> sa.ColumnElement[bool]:
+    not_done = _points.c.done.is_(False)
+    return sa.and_(_points.c.remaining == 0, not_done) if ready else not_done
+
+
+def _keys(
+    conn: sa.Connection,
+    traversal: Traversal,
+    *where: sa.ColumnElement[bool],
+) -> set[NodeKey]:
+    rows = conn.execute(
+        sa.select(_points.c.entity_id, _points.c.is_update).where(*where)
+    )
+    return {_key(traversal, row.entity_id, row.is_update) for row in rows}
+
+
+def _these(
+    traversal: Traversal, keys: Collection[NodeKey]
+) -> sa.ColumnElement[bool]:
+    """The rows of keys that share one half."""
+    entities = sorted(_entity(traversal, key) for key in keys)
+    half = next(iter(keys))[1]
+    return sa.and_(
+        _points.c.entity_id.in_(entities),
+        _points.c.traversal_id == traversal.traversal_id,
+        _points.c.is_update.is_(half),
+    )
+
+
+def _entity(traversal: Traversal, key: NodeKey) -> str:
+    return str(key[0]) if key[0] else traversal.stack_id
+
+
+def _key(traversal: Traversal, entity_id: str, is_update: bool) -> NodeKey:
+    if entity_id == traversal.stack_id:
+        return (0, bool(is_update))
+    return (int(entity_id), bool(is_update))
+
+
+def _chunks(items: list[_T]) -> Iterable[list[_T]]:
+    for start in range(0, len(items), _CHUNK):
+        yield items[start : start + _CHUNK]

@@ -1,0 +1,224 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Rows of ``raw_template``, ``raw_template_files``, ``environment_layer``.
+
+A row is one version of a stack's template with what belongs to it. It is
+never changed once a traversal uses it; an update of the stack is a new row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.db import bulk, clock, models
+
+_template = models.raw_template
+_files = models.raw_template_files
+_layer = models.environment_layer
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TemplateRecord:
+    """One version: template body, file contents by name, environment."""
+
+    id: int
+    template: dict[str, Any]
+    files: dict[str, str]
+    environment: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LayerRecord:
+    """One layer of an environment; the lowest has the lowest position.
+
+    :param kind: ``inline``, ``file`` or ``explicit``
+    :param name: of the file, None for the other kinds
+    :param cleared: parameter names that a PATCH took out of this layer
+    """
+
+    position: int
+    kind: str
+    name: str | None
+    content: Any
+    cleared: Any = None
+
+
+def insert(
+    conn: sa.Connection,
+    template: Mapping[str, Any],
+    environment: Mapping[str, Any] | None,
+    files: Mapping[str, str] | None,
+    layers: Sequence[LayerRecord] = (),
+) -> int:
+    """Store one version and return its id."""
+    now = clock.utcnow()
+    files_id = None
+    if files:
+        files_id = bulk.insert_one(
+            conn, _files, {"files": dict(files), "created_at": now}
+        )
+    template_id = bulk.insert_one(
+        conn,
+        _template,
+        {
+            "template": template,
+            "environment": environment or {},
+            "files_id": files_id,
+            "created_at": now,
+        },
+    )
+    bulk.insert(
+        conn,
+        _layer,
+        [
+            {"raw_template_id": template_id, **dataclasses.asdict(each)}
+            for each in layers
+        ],
+    )
+    return template_id
+
+
+def get(conn: sa.Connection, template_id: int) -> TemplateRecord | None:
+    """The version with this id, or None."""
+    return get_many(conn, [template_id]).get(template_id)
+
+
+def get_many(
+    conn: sa.Connection, template_ids: Iterable[int | None]
+) -> dict[int, TemplateRecord]:
+    """The versions with these ids, by id; None and missing are left out."""
+    wanted = sorted({each for each in template_ids if each is not None})
+    found: dict[int, TemplateRecord] = {}
+    for chunk in bulk.chunks(wanted):
+        for row in conn.execute(
+            sa.select(
+                _template.c.id,
+                _template.c.template,
+                _template.c.environment,
+                _template.c.files,
+                _files.c.files.label("own_files"),
+            )
+            .outerjoin(_files, _files.c.id == _template.c.files_id)
+            .where(_template.c.id.in_(chunk))
+        ):
+            # A database that was taken over may hold files in both places.
+            files = row.own_files or row.files or {}
+            found[row.id] = TemplateRecord(
+                row.id, row.template or {}, files, row.environment or {}
+            )
+    return found
+
+
+def get_layers(conn: sa.Connection, template_id: int) -> list[LayerRecord]:
+    """The layers of a version's environment, the lowest first."""
+    rows = conn.execute(
+        sa.select(
+            *(_layer.c[each.name] for each in dataclasses.fields(LayerRecord))
+        )
+        .where(_layer.c.raw_template_id == template_id)
+        .order_by(_layer.c.position, _layer.c.id)
+    )
+    return [LayerRecord(*row) for row in rows]
+
+
+def update(
+    conn: sa.Connection,
+    template_id: int,
+    *,
+    template: Mapping[str, Any] | None = None,
+    environment: Mapping[str, Any] | None = None,
+) -> bool:
+    """Rewrite a version in place; False: there is none.
+
+    Only for what does not change its meaning, such as a new encryption key.
+    """
+    values: dict[str, Any] = {"updated_at": clock.utcnow()}
+    if template is not None:
+        values["template"] = template
+    if environment is not None:
+        values["environment"] = environment
+    result = conn.execute(
+        sa.update(_template)
+        .where(_template.c.id == template_id)
+        .values(**values)
+    )
+    return bool(result.rowcount)
+
+
+def delete_unreferenced(
+    conn: sa.Connection, stack_id: str, ids: Iterable[int | None]
+) -> set[int]:
+    """Delete versions of a stack that nothing refers to any more.
+
+    :param stack_id: whose versions they are: of the resources only those
+        of this stack are asked
+    :param ids: candidates; those that a stack or a resource still names
+        stay
+    :returns: the ids that were deleted
+    """
+    stack, resource = models.stack, models.resource
+    gone: set[int] = set()
+    for chunk in bulk.chunks(sorted({i for i in ids if i is not None})):
+        used: set[int] = set()
+        for column in (
+            stack.c.raw_template_id,
+            stack.c.prev_raw_template_id,
+            stack.c.last_complete_template_id,
+        ):
+            used.update(
+                conn.execute(
+                    sa.select(column).where(column.in_(chunk))
+                ).scalars()
+            )
+        used.update(
+            conn.execute(
+                sa.select(resource.c.current_template_id).where(
+                    resource.c.stack_id == stack_id,
+                    resource.c.current_template_id.in_(chunk),
+                )
+            ).scalars()
+        )
+        gone.update(each for each in chunk if each not in used)
+    _delete(conn, sorted(gone))
+    return gone
+
+
+def _delete(conn: sa.Connection, ids: Sequence[int]) -> None:
+    for chunk in bulk.chunks(ids):
+        files = [
+            each
+            for each in conn.execute(
+                sa.select(_template.c.files_id).where(
+                    _template.c.id.in_(chunk)
+                )
+            ).scalars()
+            if each is not None
+        ]
+        conn.execute(
+            sa.delete(_layer).where(_layer.c.raw_template_id.in_(chunk))
+        )
+        conn.execute(sa.delete(_template).where(_template.c.id.in_(chunk)))
+        if not files:
+            continue
+        # Two versions of another make may share their files.
+        shared = conn.execute(
+            sa.select(_template.c.files_id).where(
+                _template.c.files_id.in_(files)
+            )
+        ).scalars()
+        unused = sorted(set(files) - set(shared))
+        conn.execute(sa.delete(_files).where(_files.c.id.in_(unused)))

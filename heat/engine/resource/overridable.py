@@ -1,0 +1,232 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""What plug-ins override: declarations and questions, with defaults.
+
+The first half of a resource's public surface; :class:`Resource` in
+:mod:`.base` is the second. Every method here may be overridden, and says
+what the engine makes of the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.engine import attributes, clients, support
+from heat.engine.resource import crud
+from heat.engine.resource.memory import Memory
+
+
+class Overridable(Memory):
+    """Declarations of a resource type, and what it is asked."""
+
+    if TYPE_CHECKING:
+        # What the other half adds.
+        name: str
+
+        def type(self) -> str: ...
+
+        def client_plugin(self, name: str | None = None) -> Any: ...
+
+        @property
+        def properties(self) -> Any: ...
+
+        @property
+        def update_policy(self) -> Any: ...
+
+    BASE_ATTRIBUTES = (SHOW,) = (attributes.SHOW_ATTR,)
+
+    properties_schema: ClassVar[dict[str, Any]] = {}
+    attributes_schema: ClassVar[dict[str, Any]] = {}
+    update_policy_schema: ClassVar[dict[str, Any]] = {}
+    base_attributes_schema: ClassVar[dict[str, Any]] = {
+        SHOW: attributes.Schema(
+            _("Detailed information about resource."),
+            cache_mode=attributes.Schema.CACHE_NONE,
+            type=attributes.Schema.MAP,
+        )
+    }
+    #: name of the client that makes the object
+    default_client_name: ClassVar[str | None] = None
+    #: extension of the client's service that must be there
+    required_service_extension: ClassVar[str | None] = None
+    #: the client's collection of such objects
+    entity: ClassVar[str | None] = None
+    support_status: ClassVar[support.SupportStatus] = support.SupportStatus()
+    #: characters a generated physical name may have
+    physical_resource_name_limit: ClassVar[int | None] = 255
+    #: every dependant must be gone before the object is deleted
+    strict_dependency: ClassVar[bool] = True
+    #: actions during which a signal is refused
+    no_signal_actions: ClassVar[tuple[str, ...]] = ("SUSPEND", "DELETE")
+    #: replace an object that a check found to be bad
+    always_replace_on_check_failed: ClassVar[bool] = True
+    #: operations outside a request need the user's trust
+    requires_deferred_auth: ClassVar[bool] = False
+    #: properties may have keys, and attributes names, of no schema
+    accepts_anything: ClassVar[bool] = False
+
+    def validate(self) -> None:
+        """Check the properties before anything is made.
+
+        :raises heat.common.exception.StackValidationFailed: naming the
+            place
+        """
+        if not self.accepts_anything:
+            self.properties.validate()
+        if self.update_policy_schema:
+            self.update_policy.validate()
+
+    def translation_rules(self, properties: Any) -> Any:
+        """The :class:`heat.engine.translation.TranslationRule` list."""
+        return None
+
+    def needs_replace(self, after_props: Any) -> bool:
+        """Tell whether the new properties need a new object."""
+        return False
+
+    def needs_replace_with_prop_diff(
+        self,
+        changed_properties_set: set[str],
+        after_props: Any,
+        before_props: Any,
+    ) -> bool:
+        """Tell whether this change of properties needs a new object."""
+        return False
+
+    def needs_replace_with_tmpl_diff(self, tmpl_diff: Any) -> bool:
+        """Tell whether this change of the definition needs a new object."""
+        return False
+
+    def needs_replace_failed(self) -> bool:
+        """Tell whether a failed resource needs a new object."""
+        return True
+
+    def check_is_substituted(self, new_res_type: Any) -> bool:
+        """Tell whether another class may take this object over."""
+        return self.support_status.is_substituted(new_res_type)
+
+    def prepare_for_replace(self) -> None:
+        """Free what the new object will need, such as an address."""
+
+    def restore_prev_rsrc(self, convergence: bool = False) -> None:
+        """Undo :meth:`prepare_for_replace` when rolling back."""
+
+    def add_dependencies(self, deps: Any) -> None:
+        """Add dependencies that the template does not show."""
+        self.add_explicit_dependencies(deps)
+
+    def add_explicit_dependencies(self, deps: Any) -> None:
+        """Add dependencies that the template does not show."""
+
+    def get_live_state(self, resource_properties: Any) -> dict[str, Any]:
+        """The live object's values of the updatable properties."""
+        data = self.get_live_resource_data()
+        if data is None:
+            return {}
+        return self.parse_live_resource_data(resource_properties, data)
+
+    def get_live_resource_data(self) -> Any:
+        """The live object.
+
+        :raises heat.common.exception.EntityNotFound: when it is gone
+        """
+        try:
+            return self._show_resource()
+        except Exception as exc:
+            if self.default_client_name and (
+                self.client_plugin().is_not_found(exc)
+            ):
+                raise exception.EntityNotFound(
+                    entity="Resource", name=self.name
+                ) from exc
+            raise
+
+    def parse_live_resource_data(
+        self, resource_properties: Any, resource_data: Any
+    ) -> dict[str, Any]:
+        """Pick the updatable properties out of a live object."""
+        return {
+            key: resource_data[key]
+            for key, schema in self.properties_schema.items()
+            if key in resource_data and schema.update_allowed
+        }
+
+    def get_reference_id(self) -> str:
+        """What ``get_resource`` gives."""
+        return self.resource_id or self.name
+
+    def _resolve_attribute(self, name: str) -> Any:
+        """The value of an attribute of the plug-in's schema."""
+        return None
+
+    def _show_resource(self) -> Any:
+        """The live object as a dictionary, None when there is none."""
+        return crud.show(self)
+
+    def handle_delete(self) -> Any:
+        """Delete the object, when client and entity are declared."""
+        return crud.delete(self)
+
+    def handle_adopt(self, resource_data: Any = None) -> Any:
+        """Take over an object that was abandoned elsewhere."""
+        data = resource_data or {}
+        self.resource_id_set(data.get("resource_id"))
+        for key, value in (data.get("resource_data") or {}).items():
+            self.data_set(key, value)
+        if data.get("metadata"):
+            self.metadata_set(data["metadata"])
+
+    def handle_metadata_reset(self) -> None:
+        """Put the metadata back to what the template says."""
+
+    @classmethod
+    def is_service_available(cls, context: Any) -> tuple[bool, str | None]:
+        """Tell whether the type's service is there, and why not."""
+        name = cls.default_client_name
+        if name is None or clients.has_client(name):
+            return True, None
+        return False, _("there is no client for the service %s") % name
+
+    def prepare_abandon(self) -> dict[str, Any]:
+        """What another Heat needs to adopt the object."""
+        return {
+            "name": self.name,
+            "resource_id": self.resource_id,
+            "type": self.type(),
+            "action": self.action,
+            "status": self.status,
+            "metadata": self.metadata_get(),
+            "resource_data": self.data(),
+        }
+
+    def preview(self) -> Any:
+        """What a preview of the stack shows for this resource."""
+        return self
+
+    def cancel_grace_period(self) -> float | None:
+        """Seconds to wait before a cancel interrupts, None for at once."""
+        return None
+
+    def has_nested(self) -> bool:
+        """Tell whether the resource has a stack of its own."""
+        return False
+
+    def has_interface(self, resource_type: str) -> bool:
+        """Tell whether it can stand in for ``resource_type``."""
+        return self.type() == resource_type
+
+    @classmethod
+    def regenerate_info_schema(cls, definition: Any) -> None:
+        """Adapt class schemas to a definition, for types that vary."""

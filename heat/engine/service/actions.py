@@ -1,0 +1,122 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""RPC methods that begin actions on stacks, and those on snapshots.
+
+Declared one by one: a method whose part of the engine is still to come
+finds its stack, so that a wrong name is answered rightly, and then says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heat.common.context import RequestContext
+from heat.engine.service import base
+
+Dict = dict[str, Any]
+
+
+class ActionEndpoint(base.Endpoint):
+    """Actions other than CREATE, UPDATE and DELETE; snapshots; locks."""
+
+    @base.request
+    def stack_cancel_update(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        cancel_with_rollback: bool = True,
+    ) -> None:
+        """Stop a running update, with or without going back."""
+        self._refuse(context, stack_identity, "Cancelling an update")
+
+    @base.request
+    def stack_suspend(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> None:
+        """Begin to suspend a stack."""
+        self._refuse(context, stack_identity, "Suspending a stack")
+
+    @base.request
+    def stack_resume(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> None:
+        """Begin to resume a stack."""
+        self._refuse(context, stack_identity, "Resuming a stack")
+
+    @base.request
+    def stack_check(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> None:
+        """Begin to check a stack's resources."""
+        self._refuse(context, stack_identity, "Checking a stack")
+
+    @base.request
+    def stack_lock(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        level: str = "all",
+        reason: str | None = None,
+        expires_in: int | None = None,
+    ) -> None:
+        """Lock a stack."""
+        self._refuse(context, stack_identity, "Locking a stack")
+
+    @base.request
+    def stack_unlock(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> None:
+        """Unlock a stack."""
+        self._refuse(context, stack_identity, "Unlocking a stack")
+
+    @base.request
+    def stack_snapshot(
+        self, context: RequestContext, stack_identity: Dict, name: str | None
+    ) -> Dict:
+        """Begin to take a snapshot."""
+        return self._refuse(context, stack_identity, "A snapshot")
+
+    @base.request
+    def show_snapshot(
+        self, context: RequestContext, stack_identity: Dict, snapshot_id: str
+    ) -> Dict:
+        """One snapshot."""
+        return self._refuse(context, stack_identity, "A snapshot")
+
+    @base.request
+    def delete_snapshot(
+        self, context: RequestContext, stack_identity: Dict, snapshot_id: str
+    ) -> None:
+        """Delete a snapshot."""
+        self._refuse(context, stack_identity, "A snapshot")
+
+    @base.request
+    def stack_list_snapshots(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> list[Dict]:
+        """The snapshots of a stack."""
+        self._refuse(context, stack_identity, "A snapshot")
+        return []
+
+    @base.request
+    def stack_restore(
+        self, context: RequestContext, stack_identity: Dict, snapshot_id: str
+    ) -> None:
+        """Begin to restore a stack from a snapshot."""
+        self._refuse(context, stack_identity, "Restoring a stack")
+
+    def _refuse(
+        self, context: RequestContext, stack_identity: Dict, feature: str
+    ) -> Dict:
+        self._stack(context, stack_identity)
+        raise base.not_yet(feature)

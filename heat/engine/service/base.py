@@ -1,0 +1,184 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""What every endpoint shares: errors, and which stacks a caller may see."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.identifier import HeatIdentifier
+from heat.db import stacks
+from heat.db.stacks import StackRecord
+from heat.engine.ports import Engine
+from heat.rpc import api, transport
+
+LOG = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+E = TypeVar("E")
+
+# What a caller did wrong, or may know: answered, and no failure of ours.
+_EXPECTED = (exception.HeatException, ValueError)
+
+
+def request(
+    method: Callable[Concatenate[E, RequestContext, P], R],
+) -> Callable[Concatenate[E, RequestContext, P], R]:
+    """Make a method an RPC method.
+
+    Its errors reach the caller. An unexpected one is logged here, with the
+    request's id; the API shows such an error without its text.
+    """
+
+    @functools.wraps(method)
+    def answer(
+        self: E, context: RequestContext, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        try:
+            return method(self, context, *args, **kwargs)
+        except _EXPECTED as error:
+            LOG.debug("%s: %s", method.__name__, error)
+            raise transport.ExpectedException() from error
+        except Exception as error:
+            LOG.exception(
+                "Unexpected error in %s (request %s)",
+                method.__name__,
+                context.request_id,
+            )
+            raise transport.ExpectedException() from error
+
+    return answer
+
+
+class Endpoint:
+    """Base of the endpoints of the engine topic."""
+
+    target = transport.make_target(api.ENGINE_VERSION)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def _depth(self, nested_depth: Any) -> int:
+        """Levels below a stack, no more than there may be.
+
+        :raises ValueError: it is no number
+        """
+        most = int(self._engine.conf.max_nested_stack_depth)
+        return max(0, min(int(nested_depth), most))
+
+    def _stack(
+        self,
+        context: RequestContext,
+        stack_identity: Mapping[str, Any],
+        *,
+        show_deleted: bool = False,
+    ) -> StackRecord:
+        """The stack of an identity, if the caller may see it.
+
+        :raises EntityNotFound: there is none, or it is somebody else's
+        """
+        return self._engine.db.read(
+            lambda conn: find(
+                conn, context, stack_identity, show_deleted=show_deleted
+            )
+        )
+
+
+def find(
+    conn: sa.Connection,
+    context: RequestContext,
+    stack_identity: Mapping[str, Any],
+    *,
+    show_deleted: bool = False,
+) -> StackRecord:
+    """As :meth:`Endpoint._stack`, inside of a transaction."""
+    identity = HeatIdentifier.from_dict(dict(stack_identity))
+    wanted = identity.stack_id or identity.stack_name
+    stack = stacks.get(conn, wanted, show_deleted=show_deleted)
+    if (
+        stack is None
+        or identity.tenant != stack.tenant
+        or not may_see(context, stack)
+        or identity.stack_name not in (stack.name, stack.id)
+    ):
+        raise not_found(identity.stack_name or wanted)
+    return stack
+
+
+def find_by_name_or_id(
+    conn: sa.Connection, context: RequestContext, name: str
+) -> StackRecord:
+    """The stack that a user calls ``name``.
+
+    An id is looked for first, among deleted stacks too; a name among
+    living stacks of the caller's project.
+
+    :raises EntityNotFound: there is none, or it is somebody else's
+    """
+    stack = None
+    if _looks_like_id(name):
+        stack = stacks.get(conn, name, show_deleted=True)
+    if stack is None and context.project_id:
+        stack = stacks.get_by_name(conn, context.project_id, name)
+    if stack is None or not may_see(context, stack):
+        raise not_found(name)
+    return stack
+
+
+def may_see(context: RequestContext, stack: StackRecord) -> bool:
+    """Whether the caller's project is the stack's; admins don't cross."""
+    return context.project_id is not None and (
+        context.project_id == stack.tenant
+    )
+
+
+def children(
+    conn: sa.Connection, stack_ids: Sequence[str]
+) -> list[StackRecord]:
+    """The living stacks directly below some, the oldest first."""
+    selection = stacks.Selection(
+        tenant=None,
+        filters={"owner_id": list(stack_ids)},
+        show_nested=True,
+        show_hidden=True,
+    )
+    return stacks.list_(
+        conn, selection, sort_keys=["created_at"], sort_dir="asc"
+    )
+
+
+def not_found(name: object) -> exception.EntityNotFound:
+    """The error for a stack that is not there for this caller."""
+    return exception.EntityNotFound(entity="Stack", name=name)
+
+
+def not_yet(feature: str) -> exception.NotImplementedYet:
+    """The error of a method whose part of the engine is still to come."""
+    return exception.NotImplementedYet(feature=feature)
+
+
+def _looks_like_id(name: str) -> bool:
+    try:
+        uuid.UUID(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,299 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""RPC methods on resources."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.db import resources, stacks
+from heat.db.resources import ResourceRecord
+from heat.db.stacks import StackRecord
+from heat.engine.definition import StackDefinition
+from heat.engine.service import base, presenters
+from heat.engine.stack import load
+from heat.rpc import api
+
+Dict = dict[str, Any]
+
+# What a list of resources may be filtered by -> field of the record.
+_FILTERS = {
+    "action": "action",
+    "id": "uuid",
+    "name": "name",
+    "physical_resource_id": "physical_id",
+    "status": "status",
+    "type": "resource_type",
+    "uuid": "uuid",
+    api.RES_ACTION: "action",
+    api.RES_NAME: "name",
+    api.RES_STATUS: "status",
+    api.RES_TYPE: "resource_type",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shown:
+    """The resources of one stack, as they are shown.
+
+    :ivar children: nested stacks by id
+    """
+
+    stack: StackRecord
+    current: Sequence[ResourceRecord]
+    required_by: Mapping[str, Sequence[str]]
+    children: Mapping[str, StackRecord]
+
+    def present(self, row: ResourceRecord) -> Dict:
+        return presenters.resource(
+            self.stack,
+            row,
+            self.required_by.get(row.name, ()),
+            nested=self.children.get(row.physical_id or ""),
+        )
+
+
+class ResourceEndpoint(base.Endpoint):
+    """Resources of stacks."""
+
+    @base.request
+    def describe_stack_resource(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        resource_name: str,
+        with_attr: Any = None,
+    ) -> Dict:
+        """One resource in full.
+
+        :param with_attr: names of attributes to show beside the declared
+            ones; True or None for the declared ones alone
+        :raises ResourceNotFound: the stack has none of this name
+        """
+        shown = self._shown(context, stack_identity)
+        row = _named(shown, resource_name)
+        definition = load.definition(self._engine, shown.stack)
+        return self._details(context, shown, row, definition, with_attr)
+
+    @base.request
+    def describe_stack_resources(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        resource_name: str | None,
+    ) -> list[Dict]:
+        """All resources in full, or the named one.
+
+        :raises ResourceNotFound: the stack has none of this name
+        """
+        shown = self._shown(context, stack_identity)
+        rows = shown.current
+        if resource_name is not None:
+            rows = [_named(shown, resource_name)]
+        definition = load.definition(self._engine, shown.stack)
+        return [
+            self._details(context, shown, row, definition, None)
+            for row in rows
+        ]
+
+    @base.request
+    def list_stack_resources(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        nested_depth: int = 0,
+        with_detail: bool = False,
+        filters: Dict | None = None,
+    ) -> list[Dict]:
+        """The resources of a stack and of those below it.
+
+        :param nested_depth: how many levels below
+        :param with_detail: descriptions, metadata and attributes too
+        :param filters: name of a filter -> value, or list of values
+        :raises Invalid: an unknown filter
+        """
+        wanted = _criteria(filters)
+        stack = self._stack(context, stack_identity, show_deleted=True)
+        depth = self._depth(nested_depth)
+        found = self._engine.db.read(lambda conn: _tree(conn, stack, depth))
+        listed: list[Dict] = []
+        for shown in found:
+            rows = [row for row in shown.current if _matches(row, wanted)]
+            if not with_detail:
+                listed.extend(shown.present(row) for row in rows)
+            elif rows:
+                definition = load.definition(self._engine, shown.stack)
+                listed.extend(
+                    self._details(context, shown, row, definition, None)
+                    for row in rows
+                )
+        return listed
+
+    @base.request
+    def find_physical_resource(
+        self, context: RequestContext, physical_resource_id: str
+    ) -> Dict:
+        """The identity of the resource with this physical id.
+
+        :raises EntityNotFound: there is none, or it is somebody else's
+        :raises PhysicalResourceIDAmbiguity: there are several
+        """
+
+        def work(conn: sa.Connection) -> list[Dict]:
+            rows = [
+                row
+                for row in resources.find_physical(conn, physical_resource_id)
+                if not row.stray
+            ]
+            owners = stacks.get_many(conn, {row.stack_id for row in rows})
+            return [
+                dict(presenters.identity(owner).resource(row.name))
+                for row in rows
+                if (owner := owners.get(row.stack_id))
+                and base.may_see(context, owner)
+            ]
+
+        found = self._engine.db.read(work)
+        if not found:
+            raise exception.EntityNotFound(
+                entity="Resource", name=physical_resource_id
+            )
+        if len(found) > 1:
+            raise exception.PhysicalResourceIDAmbiguity(
+                phys_id=physical_resource_id
+            )
+        return found[0]
+
+    @base.request
+    def resource_signal(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        resource_name: str,
+        details: Any,
+        sync_call: bool = False,
+    ) -> Any:
+        """Send a signal to a resource."""
+        _named(self._shown(context, stack_identity), resource_name)
+        raise base.not_yet("Signalling a resource")
+
+    @base.request
+    def resource_mark_unhealthy(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        resource_name: str,
+        mark_unhealthy: bool,
+        resource_status_reason: str | None = None,
+    ) -> None:
+        """Mark a resource for replacement, or well again."""
+        _named(self._shown(context, stack_identity), resource_name)
+        raise base.not_yet("Marking a resource unhealthy")
+
+    # -- helpers --------------------------------------------------------------
+
+    def _shown(self, context: RequestContext, stack_identity: Dict) -> Shown:
+        stack = self._stack(context, stack_identity, show_deleted=True)
+        return self._engine.db.read(lambda conn: next(_tree(conn, stack, 0)))
+
+    def _details(
+        self,
+        context: RequestContext,
+        shown: Shown,
+        row: ResourceRecord,
+        definition: StackDefinition,
+        with_attr: Any,
+    ) -> Dict:
+        found = shown.present(row)
+        found[api.RES_DESCRIPTION] = presenters.resource_description(
+            definition, row.name
+        )
+        found[api.RES_METADATA] = row.metadata
+        found[api.RES_ATTRIBUTES] = load.attributes(
+            self._engine, context, shown.stack, row, _names(with_attr)
+        )
+        return found
+
+
+def _names(with_attr: Any) -> Sequence[str]:
+    if isinstance(with_attr, str):
+        return [with_attr]
+    if isinstance(with_attr, list | tuple):
+        return [str(name) for name in with_attr]
+    return ()
+
+
+def _named(shown: Shown, name: str) -> ResourceRecord:
+    for row in shown.current:
+        if row.name == name:
+            return row
+    raise exception.ResourceNotFound(
+        resource_name=name, stack_name=shown.stack.name
+    )
+
+
+def _criteria(filters: Dict | None) -> dict[str, tuple[Any, ...]]:
+    """Field of the record -> values that pass."""
+    wanted = {}
+    for key, value in (filters or {}).items():
+        if key not in _FILTERS:
+            raise exception.Invalid(
+                reason=_("'%(key)s' is no filter; use one of %(known)s.")
+                % {"key": key, "known": ", ".join(sorted(_FILTERS))}
+            )
+        values = value if isinstance(value, list | tuple) else [value]
+        wanted[_FILTERS[key]] = tuple(values)
+    return wanted
+
+
+def _matches(
+    row: ResourceRecord, wanted: Mapping[str, tuple[Any, ...]]
+) -> bool:
+    return all(
+        getattr(row, field) in values for field, values in wanted.items()
+    )
+
+
+def _tree(
+    conn: sa.Connection, stack: StackRecord, depth: int
+) -> Iterator[Shown]:
+    """A stack and those below it, level by level, two queries each."""
+    level = [stack]
+    for step in range(depth + 1):
+        rows: dict[str, list[ResourceRecord]] = {}
+        below: dict[str, dict[str, StackRecord]] = {}
+        ids = [each.id for each in level]
+        for row in resources.list_for_stacks(conn, ids):
+            rows.setdefault(row.stack_id, []).append(row)
+        children = base.children(conn, ids)
+        for child in children:
+            below.setdefault(child.owner_id or "", {})[child.id] = child
+        for each in level:
+            mine = rows.get(each.id, [])
+            current = presenters.current_rows(each, mine)
+            yield Shown(
+                each,
+                current,
+                presenters.required_by(mine, current),
+                below.get(each.id, {}),
+            )
+        if not children or step == depth:
+            return
+        level = children

@@ -1,0 +1,408 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""RPC methods on stacks: find, list, show, make, change, delete."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.db import stacks, templates
+from heat.db.stacks import StackRecord
+from heat.engine.service import base, presenters
+from heat.engine.stack import converge, delete, load, outputs
+from heat.rpc import api
+
+LOG = logging.getLogger(__name__)
+
+Dict = dict[str, Any]
+
+# Other words for columns, in filters and as sort keys.
+_COLUMNS = {
+    api.STACK_NAME: "name",
+    api.STACK_ACTION: "action",
+    api.STACK_STATUS: "status",
+    api.STACK_OWNER: "username",
+    api.STACK_PARENT: "owner_id",
+    api.STACK_CREATION_TIME: "created_at",
+    api.STACK_UPDATED_TIME: "updated_at",
+    api.STACK_TIMEOUT: "timeout",
+    "stack_id": "id",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which stacks a list or a count asks for, as it came."""
+
+    filters: Dict | None
+    show_deleted: bool
+    show_nested: bool
+    show_hidden: bool
+    tags: Any
+    tags_any: Any
+    not_tags: Any
+    not_tags_any: Any
+    tenant_safe: bool | None
+
+
+class StackEndpoint(base.Endpoint):
+    """Stacks, as far as no action other than CREATE, UPDATE or DELETE."""
+
+    @base.request
+    def identify_stack(self, context: RequestContext, stack_name: Any) -> Dict:
+        """The identity of a stack, by name, id or identity.
+
+        :raises EntityNotFound: there is none, or it is somebody else's
+        """
+        if isinstance(stack_name, dict):
+            stack = self._stack(context, stack_name, show_deleted=True)
+        else:
+            stack = self._engine.db.read(
+                lambda conn: base.find_by_name_or_id(
+                    conn, context, str(stack_name)
+                )
+            )
+        return dict(presenters.identity(stack))
+
+    @base.request
+    def list_stacks(
+        self,
+        context: RequestContext,
+        limit: int | None = None,
+        marker: str | None = None,
+        sort_keys: Any = None,
+        sort_dir: str | None = None,
+        filters: Dict | None = None,
+        show_deleted: bool = False,
+        show_nested: bool = False,
+        show_hidden: bool = False,
+        tags: Any = None,
+        tags_any: Any = None,
+        not_tags: Any = None,
+        not_tags_any: Any = None,
+        tenant_safe: bool | None = None,
+    ) -> list[Dict]:
+        """Stacks in the short form, the newest first unless asked."""
+        wanted = Wanted(
+            filters,
+            show_deleted,
+            show_nested,
+            show_hidden,
+            tags,
+            tags_any,
+            not_tags,
+            not_tags_any,
+            tenant_safe,
+        )
+        selection = self._selection(context, wanted)
+        keys = [_COLUMNS.get(key, key) for key in words(sort_keys) or ()]
+
+        def work(conn: sa.Connection) -> list[Dict]:
+            found = stacks.list_(
+                conn,
+                selection,
+                limit=limit,
+                marker=marker,
+                sort_keys=keys or None,
+                sort_dir=sort_dir,
+            )
+            said = templates.descriptions(
+                conn, [stack.raw_template_id for stack in found]
+            )
+            return [
+                presenters.stack_summary(
+                    stack, said.get(stack.raw_template_id)
+                )
+                for stack in found
+            ]
+
+        return self._engine.db.read(work)
+
+    @base.request
+    def count_stacks(
+        self,
+        context: RequestContext,
+        filters: Dict | None = None,
+        show_deleted: bool = False,
+        show_nested: bool = False,
+        show_hidden: bool = False,
+        tags: Any = None,
+        tags_any: Any = None,
+        not_tags: Any = None,
+        not_tags_any: Any = None,
+        tenant_safe: bool | None = None,
+    ) -> int:
+        """How many stacks a list without a limit would have."""
+        wanted = Wanted(
+            filters,
+            show_deleted,
+            show_nested,
+            show_hidden,
+            tags,
+            tags_any,
+            not_tags,
+            not_tags_any,
+            tenant_safe,
+        )
+        selection = self._selection(context, wanted)
+        return self._engine.db.read(lambda conn: stacks.count(conn, selection))
+
+    @base.request
+    def show_stack(
+        self,
+        context: RequestContext,
+        stack_identity: Dict | None,
+        resolve_outputs: bool = True,
+    ) -> list[Dict]:
+        """Stacks in full: one, or with None all of the project.
+
+        :raises EntityNotFound: there is none, or it is somebody else's
+        """
+        if stack_identity is not None:
+            stack = self._stack(context, stack_identity, show_deleted=True)
+            return [self._details(context, stack, resolve_outputs)]
+        selection = self._selection(context, _EVERYTHING)
+        found = self._engine.db.read(
+            lambda conn: stacks.list_(conn, selection)
+        )
+        return [
+            self._details(context, stack, resolve_outputs) for stack in found
+        ]
+
+    @base.request
+    def create_stack(
+        self,
+        context: RequestContext,
+        stack_name: str,
+        template: Any,
+        params: Dict,
+        files: dict[str, str] | None,
+        args: Dict,
+        environment_files: list[str] | None = None,
+        files_container: str | None = None,
+        owner_id: str | None = None,
+        nested_depth: int = 0,
+        user_creds_id: int | None = None,
+        stack_user_project_id: str | None = None,
+        parent_resource_name: str | None = None,
+        template_id: int | None = None,
+    ) -> Dict:
+        """Begin to create a stack; its identity.
+
+        :raises StackExists: the project has a stack of this name
+        :raises StackValidationFailed: and others of class 400
+        """
+        _refuse_container(files_container)
+        if args.get(api.PARAM_ADOPT_STACK_DATA):
+            self._refuse_adopt()
+        stack = converge.create(
+            self._engine,
+            context,
+            stack_name,
+            template,
+            params,
+            files,
+            args,
+            environment_files=environment_files,
+            owner_id=owner_id,
+            nested_depth=nested_depth,
+            user_creds_id=user_creds_id,
+            stack_user_project_id=stack_user_project_id,
+            parent_resource_name=parent_resource_name,
+            template_id=template_id,
+        )
+        return dict(presenters.identity(stack))
+
+    @base.request
+    def update_stack(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        template: Any,
+        params: Dict,
+        files: dict[str, str] | None,
+        args: Dict,
+        environment_files: list[str] | None = None,
+        files_container: str | None = None,
+        template_id: int | None = None,
+    ) -> Dict:
+        """Begin to update a stack; its identity.
+
+        :raises EntityNotFound: there is none, or it is somebody else's
+        :raises ActionInProgress: another request was faster
+        :raises StackValidationFailed: and others of class 400
+        """
+        _refuse_container(files_container)
+        stack = self._stack(context, stack_identity)
+        converge.update(
+            self._engine,
+            context,
+            stack,
+            template,
+            params,
+            files,
+            args,
+            environment_files=environment_files,
+            template_id=template_id,
+        )
+        return dict(presenters.identity(stack))
+
+    @base.request
+    def delete_stack(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> None:
+        """Begin to delete a stack.
+
+        :raises EntityNotFound: there is none, or it is somebody else's
+        """
+        stack = self._stack(context, stack_identity)
+        delete.delete(self._engine, context, stack)
+
+    @base.request
+    def preview_stack(
+        self,
+        context: RequestContext,
+        stack_name: str,
+        template: Any,
+        params: Dict,
+        files: dict[str, str] | None,
+        args: Dict,
+        environment_files: list[str] | None = None,
+        files_container: str | None = None,
+    ) -> Dict:
+        """What a create would make."""
+        raise base.not_yet("Preview of a stack")
+
+    @base.request
+    def preview_update_stack(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        template: Any,
+        params: Dict,
+        files: dict[str, str] | None,
+        args: Dict,
+        environment_files: list[str] | None = None,
+        files_container: str | None = None,
+    ) -> Dict:
+        """What an update would change."""
+        self._stack(context, stack_identity)
+        raise base.not_yet("Preview of an update")
+
+    @base.request
+    def export_stack(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> Dict:
+        """The stack with its resources' data."""
+        self._stack(context, stack_identity)
+        raise base.not_yet("Export of a stack")
+
+    @base.request
+    def abandon_stack(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> Dict:
+        """Forget a stack and leave its resources alive."""
+        self._stack(context, stack_identity)
+        if not self._engine.conf.enable_stack_abandon:
+            raise exception.NotSupported(feature="Stack Abandon")
+        raise base.not_yet("Abandoning a stack")
+
+    @base.request
+    def migrate_convergence_1(
+        self, context: RequestContext, stack_id: str
+    ) -> None:
+        """Turn a legacy stack into a convergence stack."""
+        raise base.not_yet("Migration of legacy stacks")
+
+    # -- helpers --------------------------------------------------------------
+
+    def _selection(
+        self, context: RequestContext, wanted: Wanted
+    ) -> stacks.Selection:
+        everybody = wanted.tenant_safe is False and context.is_admin
+        if not everybody and not context.project_id:
+            raise exception.Forbidden(action=_("stacks without a project"))
+        return stacks.Selection(
+            tenant=None if everybody else context.project_id,
+            filters={
+                _COLUMNS.get(key, key): value
+                for key, value in (wanted.filters or {}).items()
+            },
+            show_deleted=bool(wanted.show_deleted),
+            show_nested=bool(wanted.show_nested),
+            show_hidden=bool(wanted.show_hidden),
+            hidden_tags=self._engine.conf.hidden_stack_tags,
+            tags=words(wanted.tags),
+            tags_any=words(wanted.tags_any),
+            not_tags=words(wanted.not_tags),
+            not_tags_any=words(wanted.not_tags_any),
+        )
+
+    def _details(
+        self,
+        context: RequestContext,
+        stack: StackRecord,
+        resolve_outputs: bool,
+    ) -> Dict:
+        shown: list[Dict] | None = None
+        parameters: dict[str, str] = {}
+        description: str | None = None
+        if resolve_outputs:
+            shown = []
+        try:
+            definition = load.definition(self._engine, stack)
+            description = definition.t.description
+            parameters = definition.parameters.public()
+            if resolve_outputs and stack.deleted_at is None:
+                shown = outputs.resolve(self._engine, context, stack)
+        except _EXPECTED as error:
+            # A stack whose template can't be read can still be looked at.
+            LOG.warning("Stack %s is shown in part: %s", stack.id, error)
+        return presenters.stack_details(stack, description, parameters, shown)
+
+    def _refuse_adopt(self) -> None:
+        if not self._engine.conf.enable_stack_adopt:
+            raise exception.NotSupported(feature="Stack Adopt")
+        raise base.not_yet("Adoption of resources")
+
+
+_EXPECTED = (exception.HeatException, ValueError)
+
+_EVERYTHING = Wanted(None, False, False, False, None, None, None, None, None)
+
+
+def words(value: Any) -> Sequence[str] | None:
+    """A list of words, which may have come as text with commas.
+
+    :raises ValueError: it is neither
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",") if word.strip()]
+    if isinstance(value, list | tuple):
+        return [str(word) for word in value]
+    raise ValueError(_("Expected a list of words, not %r") % (value,))
+
+
+def _refuse_container(files_container: str | None) -> None:
+    if files_container:
+        raise base.not_yet("A container of files")

@@ -1,0 +1,223 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""RPC methods on templates, environments, outputs and resource types."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.db import templates
+from heat.db.stacks import StackRecord
+from heat.db.templates import TemplateRecord
+from heat.engine import parameters
+from heat.engine.environment.environment import Environment
+from heat.engine.service import base, types
+from heat.engine.stack import load, outputs, validate
+from heat.engine.template import base as template_base
+from heat.rpc import api
+
+Dict = dict[str, Any]
+
+
+class TemplateEndpoint(base.Endpoint):
+    """Templates, and what stacks were made of."""
+
+    @base.request
+    def validate_template(
+        self,
+        context: RequestContext,
+        template: Any,
+        params: Dict | None = None,
+        files: dict[str, str] | None = None,
+        environment_files: list[str] | None = None,
+        files_container: str | None = None,
+        show_nested: bool = False,
+        ignorable_errors: list[str] | None = None,
+    ) -> Dict:
+        """Check a template; what its parameters are.
+
+        :raises StackValidationFailed: and others of class 400
+        """
+        if files_container:
+            raise base.not_yet("A container of files")
+        answer: Dict = validate.validate_template(
+            self._engine,
+            context,
+            template,
+            params or {},
+            files,
+            environment_files=environment_files,
+            show_nested=show_nested,
+            ignorable_errors=ignorable_errors,
+        )
+        return answer
+
+    @base.request
+    def get_template(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> Dict:
+        """The template of a stack, as it was given."""
+        stack = self._stack(context, stack_identity, show_deleted=True)
+        return self._template(stack).template
+
+    @base.request
+    def get_environment(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> Dict:
+        """The environment of a stack; hidden parameters are masked."""
+        stack = self._stack(context, stack_identity, show_deleted=True)
+        shown = Environment(self._template(stack).environment).as_dict()
+        schemata = load.definition(self._engine, stack).parameters.schemata
+        for section in ("parameters", "parameter_defaults"):
+            for name in shown.get(section) or {}:
+                if name in schemata and schemata[name].hidden:
+                    shown[section][name] = parameters.MASK
+        return shown
+
+    @base.request
+    def get_files(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> dict[str, str]:
+        """The files of a stack, by name."""
+        stack = self._stack(context, stack_identity, show_deleted=True)
+        return self._template(stack).files
+
+    @base.request
+    def list_outputs(
+        self, context: RequestContext, stack_identity: Dict
+    ) -> list[Dict]:
+        """Keys and descriptions of a stack's outputs."""
+        stack = self._stack(context, stack_identity)
+        return list(outputs.list_outputs(self._engine, context, stack))
+
+    @base.request
+    def show_output(
+        self, context: RequestContext, stack_identity: Dict, output_key: str
+    ) -> Dict:
+        """One output of a stack, with its value.
+
+        :raises NotFound: the stack has none of this name
+        """
+        stack = self._stack(context, stack_identity)
+        for found in outputs.resolve(self._engine, context, stack):
+            if found[api.OUTPUT_KEY] == output_key:
+                return dict(found)
+        raise exception.NotFound(
+            _("Specified output key %s not found.") % output_key
+        )
+
+    @base.request
+    def list_template_versions(self, context: RequestContext) -> list[Dict]:
+        """The template versions that this engine knows, by name."""
+        return [
+            {
+                "version": name,
+                "type": "hot" if name.startswith("heat") else "cfn",
+                "aliases": list(aliases),
+            }
+            for name, aliases in sorted(template_base.known_versions().items())
+        ]
+
+    @base.request
+    def list_template_functions(
+        self,
+        context: RequestContext,
+        template_version: str,
+        with_condition: bool = False,
+    ) -> list[Dict]:
+        """The functions of a template version, by name.
+
+        :param template_version: such as ``heat_template_version.rocky``
+        :param with_condition: also those that only conditions know
+        :raises NotFound: an unknown version
+        """
+        key, _dot, version = template_version.partition(".")
+        try:
+            template = template_base.load({key: version})
+        except (exception.Invalid, ValueError):
+            raise exception.NotFound(
+                _("Template with version %s not found") % template_version
+            ) from None
+        table: dict[str, Any] = dict(template.functions)
+        if with_condition:
+            table.update(template.condition_functions)
+        return [
+            {"functions": name, "description": _first_paragraph(table[name])}
+            for name in sorted(table)
+        ]
+
+    @base.request
+    def list_resource_types(
+        self,
+        context: RequestContext,
+        support_status: str | None = None,
+        type_name: str | None = None,
+        heat_version: str | None = None,
+        with_description: bool = False,
+    ) -> list[Any]:
+        """The resource types, by name.
+
+        :param type_name: a regular expression, found at the beginning
+        :raises ValueError: it is none
+        """
+        return types.listing(
+            self._engine.plugins,
+            support_status=support_status,
+            type_name=type_name,
+            version=heat_version,
+            with_description=with_description,
+        )
+
+    @base.request
+    def resource_schema(
+        self,
+        context: RequestContext,
+        type_name: str,
+        with_description: bool = False,
+    ) -> Dict:
+        """Properties and attributes of a resource type.
+
+        :raises EntityNotFound: there is no such type
+        """
+        return types.schema(self._engine.plugins, type_name, with_description)
+
+    @base.request
+    def generate_template(
+        self,
+        context: RequestContext,
+        type_name: str,
+        template_type: str = "cfn",
+    ) -> Dict:
+        """A template with one resource of the type."""
+        self._engine.plugins.get(type_name)
+        raise base.not_yet("Generating a template")
+
+    def _template(self, stack: StackRecord) -> TemplateRecord:
+        found = self._engine.db.read(
+            lambda conn: templates.get(conn, stack.raw_template_id)
+        )
+        if found is None:
+            raise exception.EntityNotFound(
+                entity="Template of stack", name=stack.name
+            )
+        return found
+
+
+def _first_paragraph(documented: Mapping[str, Any] | Any) -> str:
+    text = inspect.getdoc(documented) or ""
+    return " ".join(text.split("\n\n", 1)[0].split())

@@ -1,0 +1,249 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Create and update: a new definition becomes a new traversal."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.common.identifier import HeatIdentifier
+from heat.db import stacks
+from heat.db import templates
+from heat.engine.ports import Engine
+from heat.engine.stack import prepare
+from heat.engine.traversal import begin
+
+# What an update may take the place of: itself and its kind. Other actions
+# must end first.
+UPDATE_SUPERSEDES = frozenset({"CREATE", "UPDATE", "ROLLBACK", "ADOPT"})
+
+
+def create(
+    engine: Engine,
+    context: RequestContext,
+    stack_name: str,
+    template: Mapping[str, Any] | str | None,
+    params: Mapping[str, Any] | None,
+    files: Mapping[str, str] | None,
+    args: Mapping[str, Any] | None,
+    *,
+    environment_files: Sequence[str] | None = None,
+    owner_id: str | None = None,
+    nested_depth: int = 0,
+    user_creds_id: int | None = None,
+    stack_user_project_id: str | None = None,
+    parent_resource_name: str | None = None,
+) -> stacks.StackRecord:
+    """Create a stack and begin its first traversal, in one transaction.
+
+    :raises StackExists: the project has a stack of this name
+    :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
+    :raises HeatException, ValueError: of class 400; nothing is stored then
+    """
+    args = args or {}
+    request = prepare.Request(
+        template, params or {}, files or {}, args, environment_files or ()
+    )
+    tenant = context.project_id or ""
+    stack_id = str(uuid.uuid4())
+    identity = HeatIdentifier(tenant, stack_name, stack_id)
+    prepared = prepare.prepare(identity, request)
+    values: dict[str, Any] = {
+        "id": stack_id,
+        "name": stack_name,
+        "tenant": tenant,
+        "username": context.username or context.user_id,
+        "user_creds_id": user_creds_id,
+        "owner_id": owner_id,
+        "nested_depth": nested_depth,
+        "parent_resource_name": parent_resource_name,
+        "stack_user_project_id": stack_user_project_id,
+        "disable_rollback": bool(args.get("disable_rollback", True)),
+        "timeout": args.get("timeout_mins"),
+        "action": "CREATE",
+        "status": "IN_PROGRESS",
+        "status_reason": "",
+        "created_at": timeutils.utcnow(),
+    }
+    draft = draft_of(values, tuple(args.get("tags") or ()))
+    prepare.check(engine, context, draft, prepared)
+    traversal_id = str(uuid.uuid4())
+
+    def work(conn: sa.Connection) -> begin.Begun:
+        _check_quota(conn, engine, tenant)
+        template_id = templates.insert(conn, *prepared.record())
+        stack = dataclasses.replace(draft, raw_template_id=template_id)
+        stacks.insert(
+            conn,
+            {**values, "raw_template_id": template_id, "tags": draft.tags},
+        )
+        order = begin.Order(
+            "CREATE",
+            template_id,
+            prepared.definition,
+            "Stack CREATE started",
+            traversal_id=traversal_id,
+        )
+        return begin.begin(conn, stack, order, timeutils.utcnow())
+
+    begun = engine.db.run(work)
+    send(engine, context, begun)
+    return draft
+
+
+def draft_of(
+    values: Mapping[str, Any], tags: tuple[str, ...] = ()
+) -> stacks.StackRecord:
+    """The record of a stack that is not stored yet."""
+    fields = {
+        field.name: None for field in dataclasses.fields(stacks.StackRecord)
+    }
+    known: dict[str, Any] = {
+        **fields,
+        **values,
+        "raw_template_id": 0,
+        "tags": tags,
+    }
+    return stacks.StackRecord(**known)
+
+
+def _check_quota(conn: sa.Connection, engine: Engine, tenant: str) -> None:
+    limit = int(engine.conf.max_stacks_per_tenant)
+    if limit != -1 and stacks.count_live(conn, tenant) >= limit:
+        raise exception.RequestLimitExceeded(
+            message=_(
+                "You have reached the maximum stacks per tenant, %d. "
+                "Please delete some stacks."
+            )
+            % limit
+        )
+
+
+def update(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    template: Mapping[str, Any] | str | None,
+    params: Mapping[str, Any] | None,
+    files: Mapping[str, str] | None,
+    args: Mapping[str, Any] | None,
+    *,
+    environment_files: Sequence[str] | None = None,
+) -> None:
+    """Begin an update; ``existing`` in ``args`` makes it a PATCH.
+
+    :raises ActionInProgress: another action runs, or began meanwhile
+    :raises NotSupported: the stack is suspended
+    :raises HeatException, ValueError: of class 400; nothing is stored then
+    """
+    args = args or {}
+    check_may_update(stack)
+    request = prepare.Request(
+        template, params or {}, files or {}, args, environment_files or ()
+    )
+    stored = engine.db.read(
+        lambda conn: templates.get(conn, stack.raw_template_id)
+    )
+    identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
+    prepared = prepare.prepare(identity, request, stored)
+    _check_immutable(identity, prepared, stored)
+    prepare.check(engine, context, stack, prepared)
+    values, tags = _changed_values(stack, args)
+    traversal_id = str(uuid.uuid4())
+
+    def work(conn: sa.Connection) -> begin.Begun:
+        template_id = templates.insert(conn, *prepared.record())
+        order = begin.Order(
+            "UPDATE",
+            template_id,
+            prepared.definition,
+            "Stack UPDATE started",
+            values,
+            traversal_id,
+        )
+        begun = begin.begin(conn, stack, order, timeutils.utcnow())
+        if tags is not None:
+            stacks.set_tags(conn, stack.id, tags)
+        return begun
+
+    begun = engine.db.run(work)
+    send(engine, context, begun)
+
+
+def check_may_update(stack: stacks.StackRecord) -> None:
+    """Check that the stack's state allows an update.
+
+    :raises ActionInProgress, NotSupported: it does not
+    """
+    if stack.action == "SUSPEND":
+        raise exception.NotSupported(
+            feature=_("Updating a stack when it is suspended")
+        )
+    deleting = stack.action == "DELETE" and stack.status != "FAILED"
+    busy = (
+        stack.status == "IN_PROGRESS"
+        and stack.action not in UPDATE_SUPERSEDES
+    )
+    if deleting or busy:
+        raise exception.ActionInProgress(
+            stack_name=stack.name, action=stack.action
+        )
+
+
+def _check_immutable(
+    identity: HeatIdentifier,
+    prepared: prepare.Prepared,
+    stored: templates.TemplateRecord | None,
+) -> None:
+    """Parameters declared immutable keep their values."""
+    if stored is None:
+        return
+    old = prepare.stored_definition(identity, stored)
+    changed = old.parameters.immutable_changes(prepared.definition.parameters)
+    if changed:
+        raise exception.ImmutableParameterModified(*changed)
+
+
+def _changed_values(
+    stack: stacks.StackRecord, args: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str] | None]:
+    """Columns and tags that the request changes beside the template."""
+    values: dict[str, Any] = {"updated_at": timeutils.utcnow()}
+    if args.get("timeout_mins") is not None:
+        values["timeout"] = args["timeout_mins"]
+    elif not args.get("existing"):
+        values["timeout"] = None
+    if args.get("disable_rollback") is not None:
+        values["disable_rollback"] = bool(args["disable_rollback"])
+    tags = args.get("tags")
+    if tags is None and not args.get("existing") and stack.tags:
+        tags = []
+    return values, None if tags is None else list(tags)
+
+
+def send(
+    engine: Engine, context: RequestContext, begun: begin.Begun
+) -> None:
+    """Send the ready nodes of a traversal that has been committed."""
+    if begun.ready:
+        engine.sender.send(
+            context, begun.stack_id, begun.traversal_id, begun.ready
+        )

@@ -1,0 +1,75 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Deletes a stack: a traversal in which nothing is wanted."""
+
+from __future__ import annotations
+
+import uuid
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.db import stacks
+from heat.engine.ports import Engine
+from heat.engine.stack import converge
+from heat.engine.traversal import begin
+
+# How often a delete tries again when another action began meanwhile: unlike
+# an update it wants the same whatever the stack has become.
+_TRIES = 5
+
+
+def delete(
+    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+) -> None:
+    """Begin to delete; a delete that runs already is left running.
+
+    Whatever else runs is superseded: operations end at their next poll.
+
+    :raises ActionInProgress: others were faster, several times
+    """
+    for left in reversed(range(_TRIES)):
+        if stack.action == "DELETE" and stack.status != "FAILED":
+            return
+        traversal_id = str(uuid.uuid4())
+        try:
+            begun = _begin(engine, stack, traversal_id)
+        except exception.ActionInProgress:
+            if not left:
+                raise
+        else:
+            converge.send(engine, context, begun)
+            return
+        found = engine.db.read(
+            lambda conn: stacks.get(conn, stack.id)  # noqa: B023 - run at once
+        )
+        if found is None:
+            return
+        stack = found
+
+
+def _begin(
+    engine: Engine, stack: stacks.StackRecord, traversal_id: str
+) -> begin.Begun:
+    def work(conn: sa.Connection) -> begin.Begun:
+        order = begin.Order(
+            "DELETE",
+            stack.raw_template_id,
+            None,
+            "Stack DELETE started",
+            traversal_id=traversal_id,
+        )
+        return begin.begin(conn, stack, order, timeutils.utcnow())
+
+    return engine.db.run(work)

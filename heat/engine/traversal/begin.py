@@ -1,0 +1,275 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Begins a traversal: one transaction, compare-and-set first.
+
+The order of the statements is the protection: the compare-and-set on the
+stack row comes before anything is read, so whoever loses the race undoes
+nothing; then the SyncPoints of the traversal before go, so nothing of it
+starts any more; only then are the rows read that the graph is built from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.db import events
+from heat.db import resources
+from heat.db import stacks
+from heat.db import sync_points
+from heat.engine.definition import StackDefinition
+from heat.engine.graph import build
+from heat.engine.ports import NodeKey
+
+# A traversal of these actions that ends well makes its template the one
+# that a later failure rolls back to.
+COMPLETING_ACTIONS = frozenset(
+    {"CREATE", "ADOPT", "UPDATE", "RESTORE", "ROLLBACK"}
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What a traversal is to reach.
+
+    :param traversal_id: made by the caller, outside of the transaction, so
+        that a repeated transaction recognises its own work
+    :param template_id: the raw_template row that becomes the stack's
+    :param definition: what is wanted; None: nothing (DELETE)
+    :param stack_values: further columns of the stack row to set with it
+    """
+
+    action: str
+    template_id: int
+    definition: StackDefinition | None
+    reason: str
+    stack_values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    traversal_id: str = dataclasses.field(
+        default_factory=lambda: str(uuid.uuid4())
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Begun:
+    """A traversal that is in the database; send its ready nodes now."""
+
+    stack_id: str
+    traversal_id: str
+    ready: tuple[NodeKey, ...]
+
+
+def begin(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    order: Order,
+    now: datetime.datetime,
+) -> Begun:
+    """Begin a traversal on the stack as the caller read it.
+
+    :raises ActionInProgress: another traversal began since it was read, or
+        the stack is gone or locked
+    """
+    traversal = sync_points.Traversal(stack.id, order.traversal_id)
+    if not stacks.compare_and_set(
+        conn,
+        stack.id,
+        stack.current_traversal,
+        {
+            **order.stack_values,
+            "current_traversal": order.traversal_id,
+            "action": order.action,
+            "status": "IN_PROGRESS",
+            "status_reason": order.reason,
+            "raw_template_id": order.template_id,
+            "prev_raw_template_id": stack.raw_template_id,
+        },
+        not_locked=True,
+    ):
+        return _lost(conn, stack, order)
+    sync_points.delete_for_stack(conn, stack.id)
+    extant = _extant(conn, stack.id)
+    wanted = _wanted_rows(conn, stack, order, extant, now)
+    graph = build.build(
+        wanted,
+        order.definition.dependencies() if order.definition else {},
+        [
+            build.Extant(row.id, frozenset(row.requires), row.replaces)
+            for row in extant
+        ],
+        now.isoformat(),
+    )
+    stacks.update(conn, stack.id, current_deps=graph.to_json())
+    sync_points.insert_many(
+        conn,
+        traversal,
+        {key: len(graph.requires(key)) for key in graph.nodes()},
+    )
+    events.insert_many(
+        conn, [stack_event(stack, order.action, "IN_PROGRESS", order.reason, now)]
+    )
+    return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
+
+
+def stack_event(
+    stack: stacks.StackRecord,
+    action: str,
+    status: str,
+    reason: str,
+    now: datetime.datetime,
+) -> dict[str, Any]:
+    """The event row of a stack's own change of state."""
+    return {
+        "stack_id": stack.id,
+        "created_at": now,
+        "resource_action": action,
+        "resource_status": status,
+        "resource_name": stack.name,
+        "physical_resource_id": stack.id,
+        "resource_status_reason": reason,
+        "resource_type": "OS::Heat::Stack",
+        "rsrc_prop_data_id": None,
+    }
+
+
+def _lost(
+    conn: sa.Connection, stack: stacks.StackRecord, order: Order
+) -> Begun:
+    """The compare-and-set failed: was it an earlier try of this very work?"""
+    now = stacks.get(conn, stack.id, show_deleted=True)
+    if now is None or now.deleted_at is not None:
+        raise exception.EntityNotFound(entity="Stack", name=stack.name)
+    if now.current_traversal == order.traversal_id:
+        graph = build.TraversalGraph.from_json(stacks.get_deps(conn, stack.id))
+        return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
+    raise exception.ActionInProgress(
+        stack_name=stack.name, action=now.action
+    )
+
+
+def _extant(
+    conn: sa.Connection, stack_id: str
+) -> list[resources.ResourceRecord]:
+    """Every row that still counts; what was deleted before goes now."""
+    rows = resources.list_for_stack(conn, stack_id)
+    gone = [
+        row.id
+        for row in rows
+        if (row.action, row.status) == ("DELETE", "COMPLETE")
+        and row.claim_id is None
+    ]
+    if gone:
+        resources.delete_many(conn, gone)
+        rows = [row for row in rows if row.id not in set(gone)]
+    return rows
+
+
+def best_existing(
+    rows: Sequence[resources.ResourceRecord],
+    target_template_id: int,
+    superseded_template_id: int | None,
+) -> resources.ResourceRecord | None:
+    """The row to go on with, among the versions of one resource.
+
+    A living one before a failing one, then the version that already has the
+    wanted template, then what the superseded traversal made: so a rollback,
+    or an update back, returns to the old, living object.
+    """
+
+    def rank(row: resources.ResourceRecord) -> tuple[Any, ...]:
+        changed = row.updated_at or row.created_at or datetime.datetime.min
+        return (
+            row.action != "DELETE",
+            row.status != "FAILED",
+            row.current_template_id == target_template_id,
+            row.current_template_id == superseded_template_id,
+            row.replaced_by is None,
+            changed,
+            row.id,
+        )
+
+    return max((row for row in rows if not row.stray), key=rank, default=None)
+
+
+def _wanted_rows(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    order: Order,
+    extant: Sequence[resources.ResourceRecord],
+    now: datetime.datetime,
+) -> dict[str, int]:
+    """The row of every wanted resource; missing ones are inserted."""
+    if order.definition is None:
+        return {}
+    versions: dict[str, list[resources.ResourceRecord]] = {}
+    for row in extant:
+        versions.setdefault(row.name, []).append(row)
+    wanted: dict[str, int] = {}
+    revived: list[int] = []
+    fresh: list[dict[str, Any]] = []
+    for name, wish in order.definition.resource_definitions.items():
+        best = best_existing(
+            versions.get(name, ()), order.template_id, stack.raw_template_id
+        )
+        if best is None:
+            wanted[name] = 0
+            fresh.append(
+                new_row(
+                    stack.id, name, wish.resource_type, order.template_id, now
+                )
+            )
+            continue
+        wanted[name] = best.id
+        if best.replaced_by is not None:
+            revived.append(best.id)
+    for new, row_id in zip(
+        fresh, resources.insert_many(conn, fresh), strict=True
+    ):
+        wanted[new["name"]] = row_id
+    if revived:
+        resources.set_values(conn, revived, {"replaced_by": None})
+    return wanted
+
+
+def new_row(
+    stack_id: str,
+    name: str,
+    resource_type: str,
+    template_id: int,
+    now: datetime.datetime,
+    replaces: int | None = None,
+) -> dict[str, Any]:
+    """The row of a resource that is still to be made."""
+    return {
+        "uuid": str(uuid.uuid4()),
+        "name": name,
+        "stack_id": stack_id,
+        "root_stack_id": stack_id,
+        "resource_type": resource_type,
+        "action": "INIT",
+        "status": "COMPLETE",
+        "status_reason": "",
+        "metadata": {},
+        "requires": [],
+        "replaces": replaces,
+        "current_template_id": template_id,
+        "atomic_key": 0,
+        "external": False,
+        "stray": False,
+        "created_at": now,
+        "updated_at": now,
+    }

@@ -1,0 +1,387 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""One node's turn: decide, claim, do.
+
+``take_up`` decides about a batch of nodes and claims those that have
+something to do, in one transaction; ``advance`` runs one operation a step
+further, with no transaction open. What comes out is a :class:`Result`,
+which :mod:`.finish` writes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import logging
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.common import exception
+from heat.db import events
+from heat.db import properties_data
+from heat.db import resources
+from heat.db import sync_points
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+from heat.engine.resource import UpdateReplace
+from heat.engine.resource import lifecycle
+from heat.engine.traversal import gather
+from heat.engine.traversal import replacement
+from heat.engine.traversal.decide import Step
+from heat.engine.traversal.gather import Node
+from heat.engine.traversal.scene import Scene
+
+LOG = logging.getLogger(__name__)
+
+# The action that a step shows while it runs.
+ACTION_OF = {
+    Step.CREATE: "CREATE",
+    Step.UPDATE: "UPDATE",
+    Step.DELETE: "DELETE",
+}
+
+
+@dataclasses.dataclass
+class Task:
+    """An operation on a row that this engine has claimed."""
+
+    node: Node
+    action: str
+    claim_id: str
+    prop_data_id: int | None = None
+    operation: lifecycle.Operation | None = None
+    error: Exception | None = None
+    saved: bool = False
+
+    @property
+    def blocking(self) -> bool:
+        """Whether a step of it may wait for a service (needs a thread)."""
+        rsrc = self.node.rsrc
+        return rsrc is not None and rsrc.default_client_name is not None
+
+
+@dataclasses.dataclass
+class Result:
+    """How the turn of a node ended.
+
+    :ivar task: None when nothing had to be claimed
+    :ivar error: why it failed; None: it went well
+    :ivar replace: the plug-in found that it needs a replacement
+    """
+
+    node: Node
+    task: Task | None = None
+    error: Exception | None = None
+    replace: bool = False
+    attributes: dict[tuple[str, ...], Any] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+@dataclasses.dataclass
+class TakenUp:
+    """What became of a batch of nodes.
+
+    :ivar tasks: claimed operations, not started yet
+    :ivar results: nodes that ended at once
+    :ivar again: nodes to take up again (their replacement is there now)
+    :ivar left: nodes that somebody else works on, or has superseded
+    """
+
+    tasks: list[Task] = dataclasses.field(default_factory=list)
+    results: list[Result] = dataclasses.field(default_factory=list)
+    again: list[NodeKey] = dataclasses.field(default_factory=list)
+    left: list[NodeKey] = dataclasses.field(default_factory=list)
+
+
+def take_up(
+    engine: Engine, scene: Scene, keys: Collection[NodeKey]
+) -> TakenUp:
+    """Decide about nodes and claim those that have something to do."""
+    nodes, gone = gather.gather(engine, scene, keys)
+    taken = TakenUp()
+    taken.left.extend(key for key in gone if key[1])
+    errors: dict[NodeKey, Exception] = {}
+    for node in nodes:
+        try:
+            gather.plan(engine, scene, node)
+        except Exception as exc:
+            errors[node.key] = exc
+            node.step = _step_for_error(node)
+            node.rsrc = None
+    tasks = [
+        Task(node, ACTION_OF[node.step], "", error=errors.get(node.key))
+        for node in nodes
+        if node.step in ACTION_OF
+    ]
+    replaced = [node for node in nodes if node.step is Step.REPLACE]
+    for node in nodes:
+        if node.step is Step.WAIT:
+            taken.left.append(node.key)
+        elif node.step not in ACTION_OF and node.step is not Step.REPLACE:
+            taken.results.append(_at_once(scene, node))
+    taken.results.extend(_gone(key, scene) for key in gone if not key[1])
+    if tasks or replaced:
+        _claim(engine, scene, taken, tasks, replaced)
+    return taken
+
+
+def _step_for_error(node: Node) -> Step:
+    """The step whose failure shows that a node could not be decided."""
+    if not node.key[1]:
+        return Step.DELETE
+    if node.row.claim_id is not None:
+        return Step.WAIT
+    return Step.CREATE if node.row.action == "INIT" else Step.UPDATE
+
+
+def _gone(key: NodeKey, scene: Scene) -> Result:
+    """A clean-up node whose row is gone has nothing left to do."""
+    row = replacement.placeholder(key[0], scene.stack.id)
+    node = Node(key, row, None, {}, {}, None, step=Step.NOTHING)
+    return Result(node)
+
+
+def _at_once(scene: Scene, node: Node) -> Result:
+    result = Result(node, attributes=dict(node.attributes))
+    if node.step is Step.KEEP and node.rsrc is not None:
+        asked = scene.definition.referenced_attributes(node.row.name)
+        missing = [key for key in asked if key not in node.attributes]
+        if missing:
+            result.attributes.update(node.rsrc.resolve_attributes(missing))
+    return result
+
+
+# -- claim --------------------------------------------------------------------
+
+
+def _claim(
+    engine: Engine,
+    scene: Scene,
+    taken: TakenUp,
+    tasks: list[Task],
+    replaced: list[Node],
+) -> None:
+    """One transaction: fence, claim by action, insert replacements."""
+    claim_id = str(uuid.uuid4())
+    now = timeutils.utcnow()
+
+    def work(
+        conn: sa.Connection,
+    ) -> tuple[set[int], dict[int, int], list[NodeKey]]:
+        ready = sync_points.fence(
+            conn,
+            scene.traversal,
+            [task.node.key for task in tasks] + [n.key for n in replaced],
+        )
+        able = [task for task in tasks if task.node.key in ready]
+        held = _claim_rows(conn, engine, able, claim_id, now)
+        ours = [task for task in able if task.node.row.id in held]
+        prop_ids = _put_properties(conn, ours)
+        _started_events(conn, scene, ours, prop_ids, now)
+        again = replacement.make_many(
+            conn,
+            scene.target_template_id,
+            [
+                replacement.Wish(node.key, node.row, _type_of(node))
+                for node in replaced
+                if node.key in ready
+            ],
+            now,
+        )
+        return held, prop_ids, again
+
+    held, prop_ids, again = engine.db.run(work)
+    for task in tasks:
+        if task.node.row.id not in held:
+            taken.left.append(task.node.key)
+            continue
+        task.claim_id = claim_id
+        task.prop_data_id = prop_ids.get(
+            task.node.row.id, task.node.row.rsrc_prop_data_id
+        )
+        _prepare(engine, scene, task)
+        taken.tasks.append(task)
+    taken.again.extend(again)
+    linked = set(again)
+    taken.left.extend(n.key for n in replaced if n.key not in linked)
+
+
+def _claim_rows(
+    conn: sa.Connection,
+    engine: Engine,
+    tasks: Iterable[Task],
+    claim_id: str,
+    now: datetime.datetime,
+) -> set[int]:
+    by_action: dict[str, list[int]] = {}
+    for task in tasks:
+        by_action.setdefault(task.action, []).append(task.node.row.id)
+    held: set[int] = set()
+    for action, ids in sorted(by_action.items()):
+        held |= resources.claim(
+            conn,
+            ids,
+            claim_id,
+            engine.engine_id,
+            action,
+            now,
+            replaced=action == "DELETE",
+        )
+    return held
+
+
+def _type_of(node: Node) -> str:
+    if node.rsrc is None:
+        return node.row.resource_type or ""
+    return node.rsrc.type()
+
+
+def _put_properties(
+    conn: sa.Connection, tasks: Sequence[Task]
+) -> dict[int, int]:
+    """Record the resolved properties an operation starts with."""
+    with_data: list[tuple[int, dict[str, Any]]] = []
+    for task in tasks:
+        rsrc = task.node.rsrc
+        if rsrc is not None and task.action != "DELETE":
+            with_data.append((task.node.row.id, rsrc.stored_properties()))
+    ids = properties_data.put_many(conn, [data for _row, data in with_data])
+    return {
+        row: data_id
+        for (row, _data), data_id in zip(with_data, ids, strict=True)
+    }
+
+
+def _started_events(
+    conn: sa.Connection,
+    scene: Scene,
+    tasks: Sequence[Task],
+    prop_ids: dict[int, int],
+    now: datetime.datetime,
+) -> None:
+    rows = [
+        event(
+            scene,
+            task.node,
+            task.action,
+            "IN_PROGRESS",
+            "state changed",
+            now,
+            prop_ids.get(task.node.row.id, task.node.row.rsrc_prop_data_id),
+        )
+        for task in tasks
+    ]
+    if rows:
+        events.insert_many(conn, rows)
+
+
+def event(
+    scene: Scene,
+    node: Node,
+    action: str,
+    status: str,
+    reason: str,
+    now: datetime.datetime,
+    prop_data_id: int | None,
+) -> dict[str, Any]:
+    """The event row of a change of a resource's state."""
+    rsrc = node.rsrc
+    physical_id = node.row.physical_id
+    if rsrc is not None and rsrc.resource_id is not None:
+        physical_id = rsrc.resource_id
+    return {
+        "stack_id": scene.stack.id,
+        "created_at": now,
+        "resource_action": action,
+        "resource_status": status,
+        "resource_name": node.row.name,
+        "physical_resource_id": physical_id,
+        "resource_status_reason": reason,
+        "resource_type": _type_of(node),
+        "rsrc_prop_data_id": prop_data_id,
+    }
+
+
+# -- do -----------------------------------------------------------------------
+
+
+def _prepare(engine: Engine, scene: Scene, task: Task) -> None:
+    rsrc = task.node.rsrc
+    if rsrc is None or task.error is not None:
+        return
+    before = gather.before(task.node) if task.action == "UPDATE" else None
+    task.operation = lifecycle.Operation(
+        rsrc,
+        task.action,
+        before=before,
+        timeout_at=scene.deadline(engine.monotonic()),
+        monotonic=engine.monotonic,
+    )
+
+
+def advance(
+    engine: Engine, scene: Scene, task: Task, *, first: bool
+) -> Result | float:
+    """Run a claimed operation a step further; no transaction is open.
+
+    :returns: how it ended, or the seconds after which to call again
+    """
+    operation = task.operation
+    if operation is None:
+        return _failed(task, task.error or exception.Error("gone"))
+    try:
+        progress = operation.start() if first else operation.poll()
+        if isinstance(progress, lifecycle.Waiting):
+            return progress.delay
+        return _succeeded(scene, task)
+    except UpdateReplace as exc:
+        task.node.because = str(exc)
+        return Result(task.node, task, replace=True)
+    except Exception as exc:
+        return _failed(task, exc)
+
+
+def cancelled(task: Task, reason: str) -> Result:
+    """End an operation because the stack is being deleted."""
+    if task.operation is not None:
+        task.operation.cancel()
+    return _failed(task, exception.Error(reason))
+
+
+def _failed(task: Task, error: Exception) -> Result:
+    if not isinstance(error, exception.ResourceFailure):
+        if not isinstance(error, (exception.HeatException, ValueError)):
+            LOG.error(
+                "%s of resource %s failed",
+                task.action,
+                task.node.row.name,
+                exc_info=error,
+            )
+        error = exception.ResourceFailure(
+            error, task.node.rsrc or task.node.row, task.action
+        )
+    return Result(task.node, task, error=error)
+
+
+def _succeeded(scene: Scene, task: Task) -> Result:
+    result = Result(task.node, task)
+    rsrc = task.node.rsrc
+    if rsrc is not None and task.node.key[1]:
+        asked = scene.definition.referenced_attributes(rsrc.name)
+        if asked:
+            result.attributes = rsrc.resolve_attributes(asked)
+    return result

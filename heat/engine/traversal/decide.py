@@ -1,0 +1,152 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""What is to be done with one node: values in, a step out. Pure.
+
+The two tables below are the whole policy; :mod:`.check` only carries the
+steps out. Each case is a row of the table test.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+
+class Step(enum.Enum):
+    """The vocabulary of a traversal."""
+
+    WAIT = "another operation holds the row; its end sends the node again"
+    # update nodes
+    KEEP = "nothing differs"
+    CREATE = "make the object"
+    UPDATE = "change the object in place"
+    REPLACE = "insert a replacement and check that instead"
+    # clean-up nodes
+    NOTHING = "the row is the living one"
+    DELETE = "delete the object, then the row is DELETE_COMPLETE"
+    FORGET = "let the object go; only the row ends"
+    DROP = "there never was an object; only the row ends"
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """How the wanted definition differs from what is recorded.
+
+    :param because: what forces a replacement, or what changed, for people
+    """
+
+    needs_update: bool = False
+    needs_replace: bool = False
+    changed: tuple[str, ...] = ()
+    because: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateFacts:
+    """The facts about an update node's acting row.
+
+    :param same_class: the wanted type is the row's, or a substitute of it
+    :param replace_failed: the plug-in can't repair this failed row in place
+    :param change: None while nothing was compared (the row is new)
+    """
+
+    action: str
+    status: str
+    claimed: bool = False
+    same_class: bool = True
+    replace_failed: bool = False
+    change: Change | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class CleanupFacts:
+    """The facts about a clean-up node's row.
+
+    :param living: the row is what this traversal wants under its name
+    :param has_object: a physical id is recorded
+    :param deletion_policy: ``delete``, ``retain`` or ``snapshot`` of the
+        template that the row was last finished with
+    :param external: the object belongs to the user
+    """
+
+    action: str
+    status: str
+    claimed: bool = False
+    living: bool = False
+    has_object: bool = True
+    deletion_policy: str = "delete"
+    external: bool = False
+
+
+def update_step(facts: UpdateFacts) -> tuple[Step, str]:
+    """The step of an update node, and why.
+
+    =====================================  =========
+    the row                                step
+    =====================================  =========
+    is held                                WAIT
+    is INIT                                CREATE
+    is being or was deleted                REPLACE
+    has another class                      REPLACE
+    is FAILED and can't be repaired        REPLACE
+    differs in what can't be updated       REPLACE
+    differs, or is FAILED                  UPDATE
+    is equal                               KEEP
+    =====================================  =========
+    """
+    if facts.claimed:
+        return Step.WAIT, "held by another operation"
+    if facts.action == "INIT":
+        return Step.CREATE, "new"
+    if facts.action == "DELETE":
+        return Step.REPLACE, "it was being deleted"
+    if not facts.same_class:
+        return Step.REPLACE, "type changed"
+    failed = facts.status != "COMPLETE"
+    if failed and facts.replace_failed:
+        return Step.REPLACE, f"{facts.action} {facts.status}"
+    change = facts.change or Change()
+    if change.needs_replace:
+        return Step.REPLACE, change.because
+    if failed or change.needs_update:
+        return Step.UPDATE, change.because or "repair"
+    return Step.KEEP, ""
+
+
+def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
+    """The step of a clean-up node, and why.
+
+    =====================================  =========
+    the row                                step
+    =====================================  =========
+    is held                                WAIT
+    is the living one                      NOTHING
+    is deleted already                     NOTHING
+    is INIT without an object              DROP
+    holds an object of the user's          FORGET
+    is to be retained                      FORGET
+    otherwise                              DELETE
+    =====================================  =========
+    """
+    if facts.claimed:
+        return Step.WAIT, "held by another operation"
+    if facts.living:
+        return Step.NOTHING, "living"
+    if (facts.action, facts.status) == ("DELETE", "COMPLETE"):
+        return Step.NOTHING, "deleted already"
+    if facts.action == "INIT" and not facts.has_object:
+        return Step.DROP, "never created"
+    if facts.external:
+        return Step.FORGET, "external"
+    if facts.deletion_policy == "retain":
+        return Step.FORGET, "deletion_policy: retain"
+    return Step.DELETE, "not wanted any more"

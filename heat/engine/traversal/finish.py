@@ -1,0 +1,460 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Writes how nodes ended, and passes on what that makes ready.
+
+Every transaction here updates the SyncPoints of its nodes first: no row
+means that the traversal was superseded. A superseded finish still records
+the row's own state, as that is what the row now is, but fires nothing; the
+node is sent again on the newest traversal. A finish that lost its claim
+(this engine was taken for dead) writes nothing of the row: if it holds an
+object that the row doesn't know, a stray row remembers it for clean-up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.db import events
+from heat.db import properties_data
+from heat.db import resource_data
+from heat.db import resources
+from heat.db import sync_points
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+from heat.engine.traversal import begin
+from heat.engine.traversal import check
+from heat.engine.traversal import replacement
+from heat.engine.traversal.check import Result
+from heat.engine.traversal.decide import Step
+from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.scene import encode_attributes
+
+LOG = logging.getLogger(__name__)
+
+
+class LostClaim(Exception):
+    """A row isn't ours any more; the transaction must not commit."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"claim of resource {result.node.row.name} lost")
+        self.result = result
+
+
+@dataclasses.dataclass
+class Written:
+    """What a finishing transaction made true.
+
+    :ivar fired: nodes of this traversal that are ready now
+    :ivar again: nodes to take up again (their replacement is there now)
+    :ivar superseded: row ids to send again on the newest traversal
+    """
+
+    fired: list[NodeKey] = dataclasses.field(default_factory=list)
+    again: list[NodeKey] = dataclasses.field(default_factory=list)
+    superseded: list[int] = dataclasses.field(default_factory=list)
+
+
+def finish(
+    engine: Engine, scene: Scene, results: Sequence[Result]
+) -> Written:
+    """Write nodes that ended well, or need a replacement; one transaction."""
+    todo = sorted(results, key=lambda each: each.node.row.id)
+    strays: list[Result] = []
+    now = timeutils.utcnow()
+    while True:
+        try:
+            written, inputs = engine.db.run(
+                lambda conn: _finish(conn, scene, todo, now)
+            )
+            break
+        except LostClaim as lost:
+            # Each member of the group is atomic of its own: go on without.
+            strays.append(lost.result)
+            todo = [each for each in todo if each is not lost.result]
+    for told in inputs:
+        scene.take_input(told)
+    for stray in strays:
+        record_stray(engine, stray)
+    return written
+
+
+def _finish(
+    conn: sa.Connection,
+    scene: Scene,
+    results: Sequence[Result],
+    now: datetime.datetime,
+) -> tuple[Written, list[sync_points.InputRecord]]:
+    ended = [each for each in results if not each.replace]
+    done = sync_points.mark_done(
+        conn, scene.traversal, [each.node.key for each in ended]
+    )
+    written = Written()
+    _replace(conn, scene, written, results, now)
+    current = [each for each in ended if each.node.key in done]
+    # An operation that was superseded is still what became of its row; a
+    # node that had nothing to do (or was not ready yet) is just left.
+    superseded = [
+        each for each in ended if each.task and each.node.key not in done
+    ]
+    _write_rows(conn, scene, current + superseded, now)
+    written.superseded += [each.node.row.id for each in superseded]
+    inputs = [
+        told for each in current if (told := _told(scene, each)) is not None
+    ]
+    sync_points.put_inputs(conn, scene.traversal, inputs)
+    written.fired = pass_on(conn, scene, [each.node.key for each in current])
+    return written, inputs
+
+
+def pass_on(
+    conn: sa.Connection, scene: Scene, keys: Iterable[NodeKey]
+) -> list[NodeKey]:
+    """Take these nodes, just marked done, off what their dependants await.
+
+    :returns: the nodes that became ready
+    """
+    counts: Counter[NodeKey] = Counter()
+    for key in keys:
+        counts.update(scene.graph.required_by(key))
+    if not counts:
+        return []
+    return sync_points.decrement(conn, scene.traversal, counts)
+
+
+def arrive(
+    conn: sa.Connection, scene: Scene, key: NodeKey, amount: int
+) -> list[NodeKey]:
+    """Take an amount off what one node awaits; the node when it is ready."""
+    return sync_points.decrement(
+        conn, scene.traversal, Counter({key: amount})
+    )
+
+
+def _replace(
+    conn: sa.Connection,
+    scene: Scene,
+    written: Written,
+    results: Iterable[Result],
+    now: datetime.datetime,
+) -> None:
+    """The plug-in asked for a replacement while it was updating."""
+    wanted = [each for each in results if each.replace and each.task]
+    if not wanted:
+        return
+    ready = sync_points.fence(
+        conn, scene.traversal, [each.node.key for each in wanted]
+    )
+    wishes = []
+    for each in wanted:
+        task = each.task
+        assert task is not None  # noqa: S101 - filtered above
+        row = each.node.row
+        if each.node.key in ready:
+            type_ = each.node.rsrc.type() if each.node.rsrc else ""
+            wishes.append(
+                replacement.Wish(each.node.key, row, type_, task.claim_id)
+            )
+            continue
+        # Superseded: the row goes back to what it was.
+        resources.update_claimed(
+            conn,
+            row.id,
+            task.claim_id,
+            {
+                "action": row.action,
+                "status": row.status,
+                "status_reason": row.status_reason,
+            },
+        )
+        written.superseded.append(row.id)
+    linked = replacement.make_many(
+        conn, scene.target_template_id, wishes, now
+    )
+    written.again.extend(linked)
+
+
+# -- rows ---------------------------------------------------------------------
+
+
+def _write_rows(
+    conn: sa.Connection,
+    scene: Scene,
+    results: Sequence[Result],
+    now: datetime.datetime,
+) -> None:
+    """Write the rows of operations and of nodes that had nothing to do."""
+    attr_ids = _put_attributes(conn, results)
+    kept: list[int] = []
+    dropped: list[int] = []
+    rows: list[dict[str, Any]] = []
+    for each in results:
+        step = each.node.step
+        if each.task is not None:
+            values = row_values(scene, each, attr_ids, now)
+            if not resources.update_claimed(
+                conn, each.node.row.id, each.task.claim_id, values
+            ):
+                raise LostClaim(each)
+            rows.append(ended_event(scene, each, now))
+        elif step is Step.KEEP:
+            _keep(conn, scene, each, attr_ids, kept)
+        elif step in (Step.DROP, Step.FORGET):
+            dropped.append(each.node.row.id)
+            if step is Step.FORGET:
+                rows.append(_forgotten_event(scene, each, now))
+    _save_data(conn, results)
+    if kept:
+        resources.update_unclaimed(
+            conn, kept, {"current_template_id": scene.target_template_id}
+        )
+    if dropped:
+        resources.delete_unclaimed(conn, dropped)
+    if rows:
+        events.insert_many(conn, rows)
+
+
+def _put_attributes(
+    conn: sa.Connection, results: Iterable[Result]
+) -> dict[int, int]:
+    """Record attributes that are new; ids by row id, old ones removed."""
+    changed = [
+        each
+        for each in results
+        if each.node.key[1] and each.attributes != each.node.attributes
+    ]
+    ids = properties_data.put_many(
+        conn, [encode_attributes(each.attributes) for each in changed]
+    )
+    return {
+        each.node.row.id: data_id
+        for each, data_id in zip(changed, ids, strict=True)
+    }
+
+
+def _keep(
+    conn: sa.Connection,
+    scene: Scene,
+    result: Result,
+    attr_ids: dict[int, int],
+    kept: list[int],
+) -> None:
+    row = result.node.row
+    requires = scene.required_rows(result.node.key[0])
+    values: dict[str, Any] = {}
+    if requires != row.requires:
+        values["requires"] = list(requires)
+    if row.id in attr_ids:
+        values["attr_data_id"] = attr_ids[row.id]
+    rsrc = result.node.rsrc
+    if rsrc is not None and rsrc.type() != row.resource_type:
+        values["resource_type"] = rsrc.type()
+    if not values:
+        kept.append(row.id)
+        return
+    values["current_template_id"] = scene.target_template_id
+    resources.update_unclaimed(conn, [row.id], values)
+
+
+def row_values(
+    scene: Scene,
+    result: Result,
+    attr_ids: dict[int, int],
+    now: datetime.datetime,
+) -> dict[str, Any]:
+    """The columns that a successful operation leaves behind."""
+    task, node = result.task, result.node
+    assert task is not None  # noqa: S101 - only claimed rows get here
+    values: dict[str, Any] = {
+        "action": task.action,
+        "status": "COMPLETE",
+        "status_reason": "state changed",
+        "updated_at": now,
+    }
+    rsrc = node.rsrc
+    if task.action == "DELETE":
+        values["physical_id"] = None
+        return values
+    if rsrc is None:
+        return values
+    values.update(
+        physical_id=rsrc.resource_id,
+        reference_id=rsrc.reference_id(),
+        metadata=rsrc.metadata_get(),
+        rsrc_prop_data_id=task.prop_data_id,
+        attr_data_id=attr_ids.get(node.row.id, node.row.attr_data_id),
+        requires=list(scene.required_rows(node.key[0])),
+        current_template_id=scene.target_template_id,
+        resource_type=rsrc.type(),
+    )
+    return values
+
+
+def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
+    """The columns that a failed operation leaves behind.
+
+    What was recorded about the object stays: the next update compares with
+    what was last known to be true, and a clean-up deletes what is there.
+    """
+    task, node = result.task, result.node
+    assert task is not None  # noqa: S101 - only claimed rows get here
+    values: dict[str, Any] = {
+        "action": task.action,
+        "status": "FAILED",
+        "status_reason": str(result.error),
+        "updated_at": now,
+    }
+    if node.rsrc is not None:
+        values["physical_id"] = node.rsrc.resource_id
+        values["metadata"] = node.rsrc.metadata_get()
+    if task.action == "CREATE":
+        values["rsrc_prop_data_id"] = task.prop_data_id
+    return values
+
+
+def ended_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    """The event of an operation's end."""
+    task = result.task
+    assert task is not None  # noqa: S101 - only claimed rows get here
+    failed = result.error is not None
+    return check.event(
+        scene,
+        result.node,
+        task.action,
+        "FAILED" if failed else "COMPLETE",
+        str(result.error) if failed else "state changed",
+        now,
+        task.prop_data_id,
+    )
+
+
+def _forgotten_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    node = result.node
+    return check.event(
+        scene,
+        node,
+        "DELETE",
+        "COMPLETE",
+        f"object {node.row.physical_id} let go ({node.because})",
+        now,
+        node.row.rsrc_prop_data_id,
+    )
+
+
+def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
+    """Write the resource data that operations changed."""
+    values: dict[int, dict[str, str | resource_data.DataRecord]] = {}
+    gone: dict[int, set[str]] = {}
+    for each in results:
+        rsrc, row_id = each.node.rsrc, each.node.row.id
+        if each.task is None or rsrc is None or each.task.action == "DELETE":
+            continue
+        changes = rsrc.changes()
+        if changes.data:
+            values[row_id] = {
+                key: resource_data.DataRecord(value, redact)
+                for key, (value, redact) in changes.data.items()
+            }
+        stale = {*changes.data, *changes.data_deleted} & each.node.data.keys()
+        if stale:
+            gone[row_id] = stale
+    if values or gone:
+        resource_data.apply_many(conn, values, gone)
+
+
+def _told(scene: Scene, result: Result) -> sync_points.InputRecord | None:
+    """What an update node tells its dependants; None: nobody listens."""
+    key, rsrc = result.node.key, result.node.rsrc
+    if not key[1] or rsrc is None:
+        return None
+    if not any(above[1] and above[0] for above in scene.graph.required_by(key)):
+        return None
+    return sync_points.InputRecord(
+        sender=key[0],
+        resource_id=result.node.row.id,
+        reference_id=rsrc.reference_id(),
+        attributes=encode_attributes(result.attributes),
+    )
+
+
+# -- while it runs ------------------------------------------------------------
+
+
+def checkpoint(engine: Engine, tasks: Sequence[check.Task]) -> None:
+    """Record what waiting operations have made so far.
+
+    From here on a crash finds the object by its id.
+    """
+    fresh = [task for task in tasks if not task.saved]
+    if not fresh:
+        return
+
+    def work(conn: sa.Connection) -> None:
+        for task in sorted(fresh, key=lambda each: each.node.row.id):
+            rsrc = task.node.rsrc
+            if rsrc is None:
+                continue
+            resources.update_claimed(
+                conn,
+                task.node.row.id,
+                task.claim_id,
+                {"physical_id": rsrc.resource_id},
+                release=False,
+            )
+
+    engine.db.run(work)
+    for task in fresh:
+        task.saved = True
+
+
+def record_stray(engine: Engine, result: Result) -> None:
+    """Remember an object whose row was taken from us meanwhile."""
+    node = result.node
+    rsrc = node.rsrc
+    made = rsrc.resource_id if rsrc is not None else None
+    LOG.warning("the claim of resource %s was lost", node.row.name)
+    if made is None or result.task is None or result.task.action == "DELETE":
+        return
+    now = timeutils.utcnow()
+
+    def work(conn: sa.Connection) -> None:
+        rows = resources.find_physical(conn, made)
+        if any(row.stack_id == node.row.stack_id for row in rows):
+            return
+        stray = begin.new_row(
+            node.row.stack_id,
+            node.row.name,
+            node.row.resource_type or "",
+            node.row.current_template_id or 0,
+            now,
+        )
+        stray.update(
+            action=result.task.action if result.task else "CREATE",
+            status="FAILED",
+            status_reason="made by an engine that had lost its claim",
+            physical_id=made,
+            stray=True,
+        )
+        resources.insert_many(conn, [stray])
+
+    engine.db.run(work)

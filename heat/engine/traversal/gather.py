@@ -1,0 +1,391 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Gathers what is needed to decide about nodes: rows, inputs, plug-ins.
+
+Reads only. One read transaction for a whole batch; a plug-in is asked about
+a difference (its ``needs_replace`` questions) outside of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.db import properties_data
+from heat.db import resource_data
+from heat.db import resources
+from heat.db import stacks
+from heat.db import sync_points
+from heat.engine import rsrc_defn
+from heat.engine.definition import StackDefinition
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+from heat.engine.resource import Resource
+from heat.engine.resource import lifecycle
+from heat.engine.resource import view
+from heat.engine.traversal import decide
+from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.scene import decode_attributes
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass
+class Node:
+    """One node of a traversal with what the database says about it.
+
+    :ivar key: its key in the graph
+    :ivar row: its *acting* row: the replacement made for this traversal's
+        template when there is one, else the row of the key
+    :ivar previous: the template version the row was last finished with
+    """
+
+    key: NodeKey
+    row: resources.ResourceRecord
+    properties: dict[str, Any] | None
+    attributes: dict[tuple[str, ...], Any]
+    data: dict[str, str]
+    previous: StackDefinition | None
+    step: decide.Step = decide.Step.WAIT
+    because: str = ""
+    change: decide.Change = dataclasses.field(default_factory=decide.Change)
+    rsrc: Resource | None = None
+
+
+def gather(
+    engine: Engine, scene: Scene, keys: Collection[NodeKey]
+) -> tuple[list[Node], list[NodeKey]]:
+    """Load nodes and the inputs of their update halves.
+
+    :returns: the nodes, and the keys whose row is gone
+    """
+    return engine.db.read(lambda conn: _gather(conn, scene, keys))
+
+
+def _gather(
+    conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
+) -> tuple[list[Node], list[NodeKey]]:
+    rows = resources.get_many(conn, {key[0] for key in keys})
+    acting = _acting_rows(conn, scene, rows, keys)
+    _take_inputs(conn, scene, keys)
+    used = [acting[key] for key in keys if key in acting]
+    made = [row for row in used if row.action != "INIT"]
+    stored = properties_data.get_many(
+        conn,
+        {
+            data_id
+            for row in made
+            for data_id in (row.rsrc_prop_data_id, row.attr_data_id)
+            if data_id is not None
+        },
+    )
+    data = resource_data.get_many(conn, {row.id for row in made})
+    nodes = []
+    for key in keys:
+        if key not in acting:
+            continue
+        row = acting[key]
+        version = (
+            scene.version(conn, row.current_template_id)
+            if row.action != "INIT"
+            else None
+        )
+        nodes.append(
+            Node(
+                key,
+                row,
+                stored.get(row.rsrc_prop_data_id or 0),
+                decode_attributes(stored.get(row.attr_data_id or 0)),
+                data.get(row.id, {}),
+                version,
+            )
+        )
+    return nodes, [key for key in keys if key not in acting]
+
+
+def _acting_rows(
+    conn: sa.Connection,
+    scene: Scene,
+    rows: dict[int, resources.ResourceRecord],
+    keys: Iterable[NodeKey],
+) -> dict[NodeKey, resources.ResourceRecord]:
+    """Follow ``replaced_by`` while it leads to a row of this template.
+
+    So a duplicate or a recovered message always works on the replacement
+    that is there already, and never builds a third object. The clean-up
+    half works on the row of the key itself.
+    """
+    acting: dict[NodeKey, resources.ResourceRecord] = {}
+    for key in keys:
+        row = rows.get(key[0])
+        seen: set[int] = set()
+        while (
+            key[1] and row and row.replaced_by and row.replaced_by not in seen
+        ):
+            seen.add(row.replaced_by)
+            if row.replaced_by not in rows:
+                rows.update(resources.get_many(conn, [row.replaced_by]))
+            successor = rows.get(row.replaced_by)
+            if (
+                successor is None
+                or successor.current_template_id != scene.target_template_id
+            ):
+                break
+            row = successor
+        if row is not None:
+            acting[key] = row
+    return acting
+
+
+def _take_inputs(
+    conn: sa.Connection, scene: Scene, keys: Iterable[NodeKey]
+) -> None:
+    missing: set[int] = set()
+    for row_id, is_update in keys:
+        if is_update:
+            missing |= scene.missing_inputs(row_id)
+    if missing:
+        told = sync_points.get_inputs(conn, scene.traversal, missing)
+        for each in told.values():
+            scene.take_input(each)
+
+
+# -- plug-ins -----------------------------------------------------------------
+
+
+def resource_class(
+    engine: Engine, definition: StackDefinition, type_: str, name: str
+) -> type[Resource]:
+    """The class that implements a type in this environment.
+
+    :raises EntityNotFound: no plug-in offers the type
+    """
+    target = definition.env.registry.resolve(type_, name)
+    return engine.plugins.get(target.name)
+
+
+def make_resource(
+    engine: Engine,
+    scene: Scene,
+    node: Node,
+    wish: rsrc_defn.ResourceDefinition,
+    definition: StackDefinition,
+) -> Resource:
+    """The plug-in object of a node's row under a definition."""
+    row = node.row
+    cls = resource_class(engine, definition, wish.resource_type, row.name)
+    stack = stack_view(engine, scene.stack, definition, scene.context)
+    rsrc = cls(row.name, wish, stack)
+    load_state(rsrc, node)
+    return rsrc
+
+
+def stack_view(
+    engine: Engine,
+    stack: stacks.StackRecord,
+    definition: StackDefinition,
+    context: RequestContext,
+) -> view.StackView:
+    """What plug-ins see as ``self.stack``."""
+    return view.StackView(
+        definition,
+        values=view.StackValues(
+            action=stack.action,
+            status=stack.status,
+            status_reason=stack.status_reason or "",
+            timeout_mins=stack.timeout,
+            disable_rollback=stack.disable_rollback,
+            stack_user_project_id=stack.stack_user_project_id,
+            nested_depth=stack.nested_depth or 0,
+            user_creds_id=stack.user_creds_id,
+            owner_id=stack.owner_id,
+            parent_resource_name=stack.parent_resource_name,
+            tags=stack.tags,
+            created_time=stack.created_at,
+            updated_time=stack.updated_at,
+            context=context,
+            ports=engine,
+        ),
+    )
+
+
+def load_state(rsrc: Resource, node: Node) -> None:
+    """Give a plug-in object what its row says."""
+    row = node.row
+    rsrc.load_state(
+        uuid=row.uuid,
+        physical_id=row.physical_id,
+        action=row.action,
+        status=row.status,
+        status_reason=row.status_reason or "",
+        metadata=row.metadata if row.action != "INIT" else None,
+        data=dict(node.data),
+        row_id=row.id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        stored_properties=node.properties,
+        attributes={
+            key[0]: value
+            for key, value in node.attributes.items()
+            if len(key) == 1
+        },
+    )
+
+
+def before(node: Node) -> lifecycle.Before:
+    """How a node's resource was, for weighing and running its update."""
+    return lifecycle.Before(node.properties or {}, stored_definition(node))
+
+
+def stored_definition(node: Node) -> rsrc_defn.ResourceDefinition:
+    """The definition a row was last finished with.
+
+    Its properties are the resolved ones that were recorded, as what they
+    referred to may be gone; its policies come from its template version.
+    """
+    row = node.row
+    wish = None
+    if node.previous is not None:
+        wish = node.previous.resource_definitions.get(row.name)
+    if wish is None:
+        return rsrc_defn.ResourceDefinition(
+            row.name, row.resource_type or "", node.properties, row.metadata
+        )
+    return wish.freeze(
+        properties=node.properties or {}, metadata=_metadata(node, wish)
+    )
+
+
+def _metadata(
+    node: Node, wish: rsrc_defn.ResourceDefinition
+) -> dict[str, Any]:
+    """What the old template said, as far as that can differ from the new.
+
+    A signal may have written the row's own metadata meanwhile, and what the
+    old template referred to is not known any more: so an unchanged text is
+    an unchanged value, unless it refers to something whose value moved.
+    """
+    rsrc = node.rsrc
+    target = rsrc.target if rsrc is not None else None
+    if target is None or not target.same_metadata(wish):
+        return node.row.metadata
+    now = target.metadata()
+    return node.row.metadata if target.has_dynamic_metadata() else now
+
+
+# -- decisions ----------------------------------------------------------------
+
+
+def plan(engine: Engine, scene: Scene, node: Node) -> None:
+    """Decide the step of a node and make its plug-in object.
+
+    :raises HeatException: the plug-in is gone, or the definition can't be
+        resolved: the node fails with that
+    """
+    if node.key[1]:
+        _plan_update(engine, scene, node)
+    else:
+        _plan_cleanup(engine, scene, node)
+
+
+def _plan_update(engine: Engine, scene: Scene, node: Node) -> None:
+    row = node.row
+    wish = scene.definition.resource_definitions[row.name]
+    facts = decide.UpdateFacts(
+        row.action, row.status, claimed=row.claim_id is not None
+    )
+    if not facts.claimed:
+        node.rsrc = make_resource(engine, scene, node, wish, scene.definition)
+        if row.action not in ("INIT", "DELETE"):
+            facts = _compare(engine, scene, node, facts)
+    node.change = facts.change or node.change
+    node.step, node.because = decide.update_step(facts)
+
+
+def _compare(
+    engine: Engine, scene: Scene, node: Node, facts: decide.UpdateFacts
+) -> decide.UpdateFacts:
+    rsrc = node.rsrc
+    assert rsrc is not None  # noqa: S101 - made by the caller
+    if not _same_class(engine, scene, node, rsrc):
+        return dataclasses.replace(facts, same_class=False)
+    failed = facts.status != "COMPLETE"
+    if failed and rsrc.needs_replace_failed():
+        return dataclasses.replace(facts, replace_failed=True)
+    verdict = lifecycle.verdict(rsrc, before(node))
+    return dataclasses.replace(
+        facts,
+        change=decide.Change(
+            verdict.needs_update,
+            verdict.needs_replace,
+            verdict.changed,
+            verdict.because,
+        ),
+    )
+
+
+def _same_class(
+    engine: Engine, scene: Scene, node: Node, rsrc: Resource
+) -> bool:
+    """Whether the row's class is the wanted one (an alias is no class)."""
+    row = node.row
+    old_type = row.resource_type or ""
+    if node.previous is scene.definition and old_type == rsrc.type():
+        return True
+    try:
+        old = resource_class(
+            engine, node.previous or scene.definition, old_type, row.name
+        )
+    except exception.EntityNotFound:
+        return False
+    if old is type(rsrc):
+        return True
+    status = old.support_status
+    return bool(status is not None and status.is_substituted(type(rsrc)))
+
+
+def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
+    row = node.row
+    living = (
+        (row.id, True) in scene.graph
+        and row.replaced_by is None
+        and not row.stray
+    )
+    facts = decide.CleanupFacts(
+        row.action,
+        row.status,
+        claimed=row.claim_id is not None,
+        living=living,
+        has_object=row.physical_id is not None,
+        external=row.external,
+    )
+    node.step, node.because = decide.cleanup_step(facts)
+    if node.step is not decide.Step.DELETE:
+        return
+    wish = stored_definition(node)
+    node.step, node.because = decide.cleanup_step(
+        dataclasses.replace(facts, deletion_policy=_policy(wish))
+    )
+    if node.step is decide.Step.DELETE:
+        node.rsrc = make_resource(
+            engine, scene, node, wish, node.previous or scene.definition
+        )
+
+
+def _policy(wish: rsrc_defn.ResourceDefinition) -> str:
+    return str(wish.deletion_policy() or "delete").lower()

@@ -1,0 +1,307 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""How a traversal ends: completed, failed, rolled back.
+
+The stack's own nodes of the graph gather the two halves. When the update
+half is done the template counts as completed: from then on no failure rolls
+back any more. A failure of the update half and the beginning of its rollback
+are one transaction.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.db import events
+from heat.db import resources
+from heat.db import stacks
+from heat.db import sync_points
+from heat.db import templates
+from heat.engine.graph.build import STACK_CLEANUP
+from heat.engine.graph.build import STACK_UPDATE
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+from heat.engine.traversal import begin
+from heat.engine.traversal import finish
+from heat.engine.traversal.check import Result
+from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.scene import load_definition
+
+LOG = logging.getLogger(__name__)
+
+# A failure of these goes back to the template that completed last, unless
+# the user disabled it.
+ROLLED_BACK_ACTIONS = frozenset({"CREATE", "UPDATE", "ADOPT"})
+
+
+def stack_node(
+    engine: Engine, scene: Scene, key: NodeKey
+) -> begin.Begun | None:
+    """One of the stack's own nodes is ready: a half is done.
+
+    :returns: a further traversal, when something was left to clean up
+    """
+    now = timeutils.utcnow()
+    return engine.db.run(lambda conn: _stack_node(conn, scene, key, now))
+
+
+def _stack_node(
+    conn: sa.Connection, scene: Scene, key: NodeKey, now: datetime.datetime
+) -> begin.Begun | None:
+    # The stack row first, as begin does: the two never wait for each other.
+    traversal = scene.traversal
+    completed = key == STACK_UPDATE and _completes(scene)
+    values = (
+        {"last_complete_template_id": scene.target_template_id}
+        if completed
+        else {"current_traversal": traversal.traversal_id}
+    )
+    if not stacks.compare_and_set(
+        conn,
+        scene.stack.id,
+        traversal.traversal_id,
+        values,
+        not_locked=False,
+    ):
+        return None
+    if not sync_points.mark_done(conn, traversal, [key]):
+        return None
+    if key == STACK_UPDATE:
+        if not finish.pass_on(conn, scene, [key]):
+            left = sync_points.unfinished(conn, traversal, is_update=False)
+            stacks.update(
+                conn, scene.stack.id, status_reason=f"cleaning up: {left} left"
+            )
+            return None
+        sync_points.mark_done(conn, traversal, [STACK_CLEANUP])
+    return _end(conn, scene, now)
+
+
+def _completes(scene: Scene) -> bool:
+    """Whether this traversal's template is one to roll back to later."""
+    if scene.stack.action not in begin.COMPLETING_ACTIONS:
+        return False
+    # The rollback of a create wants nothing, whatever the template says.
+    wants = any(key[1] and key[0] for key in scene.graph.nodes())
+    return wants or not scene.definition.resource_definitions
+
+
+def _end(
+    conn: sa.Connection, scene: Scene, now: datetime.datetime
+) -> begin.Begun | None:
+    """Both halves are done."""
+    stack = stacks.get(conn, scene.stack.id)
+    if stack is None:
+        return None
+    left = resources.leftovers(
+        conn, stack.id, everything=stack.action == "DELETE"
+    )
+    failed = [row for row in left if row.status == "FAILED"]
+    if failed:
+        reason = _cleanup_failed(failed)
+        _set_state(conn, stack, "FAILED", reason, now)
+        sync_points.delete_for_stack(conn, stack.id)
+        return None
+    if left:
+        # Made by an engine taken for dead, or replaced twice: once more.
+        LOG.info("stack %s: %d objects still to clean up", stack.id, len(left))
+        return begin.begin(conn, stack, _again(scene, stack), now)
+    reason = f"Stack {stack.action} completed successfully"
+    _set_state(conn, stack, "COMPLETE", reason, now)
+    sync_points.delete_for_stack(conn, stack.id)
+    resources.delete_deleted(conn, stack.id)
+    if stack.action == "DELETE":
+        stacks.soft_delete(conn, stack.id)
+    _prune_templates(conn, scene, stack)
+    return None
+
+
+def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
+    wants = any(key[1] and key[0] for key in scene.graph.nodes())
+    return begin.Order(
+        stack.action,
+        stack.raw_template_id,
+        scene.definition if wants else None,
+        f"Stack {stack.action} cleaning up",
+    )
+
+
+def _cleanup_failed(rows: Sequence[resources.ResourceRecord]) -> str:
+    texts = [f"{row.status_reason}" for row in rows]
+    return "Resource DELETE failed: " + "; ".join(texts)
+
+
+def _set_state(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    status: str,
+    reason: str,
+    now: datetime.datetime,
+) -> None:
+    stacks.update(conn, stack.id, status=status, status_reason=reason)
+    events.insert_many(
+        conn, [begin.stack_event(stack, stack.action, status, reason, now)]
+    )
+
+
+def _prune_templates(
+    conn: sa.Connection, scene: Scene, stack: stacks.StackRecord
+) -> None:
+    """Versions that neither the stack nor a row refers to any more."""
+    stacks.update(conn, stack.id, prev_raw_template_id=None)
+    old = {
+        stack.prev_raw_template_id,
+        scene.stack.prev_raw_template_id,
+        scene.stack.last_complete_template_id,
+    }
+    templates.delete_unreferenced(
+        conn, stack.id, [each for each in old if each is not None]
+    )
+
+
+# -- failure ------------------------------------------------------------------
+
+
+def fail(
+    engine: Engine, scene: Scene, result: Result
+) -> tuple[begin.Begun | None, finish.Written]:
+    """A node failed.
+
+    In the update half that fails the stack: nothing else of the traversal
+    starts, what runs runs to its end, and a rollback begins when it is
+    wanted. In the clean-up half the nodes that had to come after it are
+    skipped and the others go on; the end names every failure.
+    """
+    now = timeutils.utcnow()
+    try:
+        if result.node.key[1]:
+            return engine.db.run(
+                lambda conn: _fail_update(conn, scene, result, now)
+            )
+        return engine.db.run(
+            lambda conn: (None, _fail_cleanup(conn, scene, result, now))
+        )
+    except finish.LostClaim:
+        finish.record_stray(engine, result)
+        return None, finish.Written()
+
+
+def _fail_update(
+    conn: sa.Connection, scene: Scene, result: Result, now: datetime.datetime
+) -> tuple[begin.Begun | None, finish.Written]:
+    action = result.task.action if result.task else "UPDATE"
+    reason = f"Resource {action} failed: {result.error}"
+    stack = stacks.get(conn, scene.stack.id)
+    won = stack is not None and stacks.compare_and_set(
+        conn,
+        scene.stack.id,
+        scene.traversal.traversal_id,
+        {"status": "FAILED", "status_reason": reason},
+        statuses={"IN_PROGRESS"},
+        not_locked=False,
+    )
+    _write_failed_row(conn, scene, result, now)
+    written = finish.Written()
+    if not won or stack is None:
+        written.superseded.append(result.node.row.id)
+        return None, written
+    return _failed_stack(conn, stack, reason, now), written
+
+
+def _failed_stack(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    reason: str,
+    now: datetime.datetime,
+) -> begin.Begun | None:
+    """The stack row is FAILED: say so, and begin what follows."""
+    events.insert_many(
+        conn, [begin.stack_event(stack, stack.action, "FAILED", reason, now)]
+    )
+    if stack.action not in ROLLED_BACK_ACTIONS or stack.disable_rollback:
+        sync_points.delete_for_stack(conn, stack.id)
+        return None
+    return begin.begin(conn, stack, _rollback(conn, stack, reason), now)
+
+
+def _rollback(
+    conn: sa.Connection, stack: stacks.StackRecord, reason: str
+) -> begin.Order:
+    """Back to the template that completed last; to nothing without one."""
+    reason = f"Stack ROLLBACK started ({reason})"
+    target = stack.last_complete_template_id
+    if target is None:
+        return begin.Order("ROLLBACK", stack.raw_template_id, None, reason)
+    return begin.Order(
+        "ROLLBACK", target, load_definition(conn, stack, target), reason
+    )
+
+
+def _fail_cleanup(
+    conn: sa.Connection, scene: Scene, result: Result, now: datetime.datetime
+) -> finish.Written:
+    key = result.node.key
+    skipped = scene.graph.all_dependants(key)
+    done = sync_points.mark_done(
+        conn, scene.traversal, {key, *skipped}, ready=False
+    )
+    _write_failed_row(conn, scene, result, now)
+    written = finish.Written()
+    if key not in done:
+        written.superseded.append(result.node.row.id)
+        return written
+    # What was skipped passes nothing on, but to the stack's own node.
+    ends = [each for each in done if STACK_CLEANUP in scene.graph.required_by(each)]
+    if ends:
+        written.fired = finish.arrive(conn, scene, STACK_CLEANUP, len(ends))
+    return written
+
+
+def _write_failed_row(
+    conn: sa.Connection, scene: Scene, result: Result, now: datetime.datetime
+) -> None:
+    if result.task is None:
+        return
+    if not resources.update_claimed(
+        conn,
+        result.node.row.id,
+        result.task.claim_id,
+        finish.failed_values(result, now),
+    ):
+        raise finish.LostClaim(result)
+    events.insert_many(conn, [finish.ended_event(scene, result, now)])
+
+
+def time_out(engine: Engine, scene: Scene) -> begin.Begun | None:
+    """The stack's time is over: it fails, whatever its nodes do."""
+    now = timeutils.utcnow()
+    reason = f"Stack {scene.stack.action} timed out"
+
+    def work(conn: sa.Connection) -> begin.Begun | None:
+        stack = stacks.get(conn, scene.stack.id)
+        if stack is None or not stacks.compare_and_set(
+            conn,
+            scene.stack.id,
+            scene.traversal.traversal_id,
+            {"status": "FAILED", "status_reason": reason},
+            statuses={"IN_PROGRESS"},
+            not_locked=False,
+        ):
+            return None
+        return _failed_stack(conn, stack, reason, now)
+
+    return engine.db.run(work)

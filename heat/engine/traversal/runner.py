@@ -1,0 +1,373 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Runs the nodes that this engine was told are ready.
+
+Each traversal has a *lane*: what is ready, what has ended, what waits. One
+thread at a time pumps a lane, and every turn of the pump takes all that has
+gathered meanwhile, so that under load many nodes share a transaction, and
+alone a node waits for nobody. What waits for the cloud holds no thread: the
+timer puts it back into its lane when its time has come.
+
+A lane is only memory. What it forgets (a kill, a stop) is still in the
+database, and recovery sends it again.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import heapq
+import itertools
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+from heat.common.context import RequestContext
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+from heat.engine.traversal import check
+from heat.engine.traversal import turn
+from heat.engine.traversal.scene import Scenes
+
+LOG = logging.getLogger(__name__)
+
+# The most nodes of one turn: a transaction that long is still short.
+BATCH = 64
+
+# A lane keeps this many ready nodes for itself; more are offered to every
+# engine over the bus, this one included.
+LANE_LIMIT = 128
+
+# Nodes of one message.
+MESSAGE = 64
+
+# Until results are written again that the database did not take.
+RETRY_SECONDS = 1.0
+
+
+class Timer:
+    """A heap of calls to come, one thread. Calls must be short."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = itertools.count()
+        self._changed = threading.Condition()
+        self._stopped = False
+        self._thread = threading.Thread(
+            target=self._run, name="heat-timer", daemon=True
+        )
+        self._thread.start()
+
+    def after(self, delay: float, call: Callable[[], None]) -> None:
+        """Make the call when ``delay`` seconds have passed."""
+        due = self._monotonic() + max(0.0, delay)
+        with self._changed:
+            heapq.heappush(self._heap, (due, next(self._count), call))
+            self._changed.notify()
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._stopped and not self._due():
+                    self._changed.wait(self._pause())
+                if self._stopped:
+                    return
+                _due, _number, call = heapq.heappop(self._heap)
+            try:
+                call()
+            except Exception:
+                LOG.exception("a timed call failed")
+
+    def _due(self) -> bool:
+        return bool(self._heap) and self._heap[0][0] <= self._monotonic()
+
+    def _pause(self) -> float | None:
+        if not self._heap:
+            return None
+        return max(0.0, self._heap[0][0] - self._monotonic())
+
+
+class Lane:
+    """The nodes of one traversal that this engine works on."""
+
+    def __init__(
+        self, context: RequestContext, stack_id: str, traversal_id: str
+    ) -> None:
+        self.context = context
+        self.stack_id = stack_id
+        self.traversal_id = traversal_id
+        # Kept as long as an operation of it runs, even when superseded.
+        self.scene: turn.Scene | None = None
+        # All below is guarded by the runner's lock.
+        self.ready: collections.deque[NodeKey] = collections.deque()
+        self.known: set[NodeKey] = set()
+        self.due: list[check.Task] = []
+        self.results: list[check.Result] = []
+        self.busy = 0
+        self.pumping = False
+
+    @property
+    def idle(self) -> bool:
+        return not (self.ready or self.due or self.results or self.busy)
+
+
+class Runner:
+    """The engine's own sender of nodes: it keeps what it can do itself.
+
+    It takes the place of ``engine.sender`` and passes what is too much for
+    one engine on to the sender that was there, the bus.
+    """
+
+    def __init__(self, engine: Engine, pool_size: int = 16) -> None:
+        self._engine = engine
+        self._bus = engine.sender
+        engine.sender = self
+        self._scenes = Scenes(engine.db)
+        self._pool = concurrent.futures.ThreadPoolExecutor(
+            pool_size, thread_name_prefix="heat-runner"
+        )
+        self._timer = Timer(engine.monotonic)
+        self._lock = threading.Lock()
+        self._lanes: dict[str, Lane] = {}
+        self._stopping = False
+        self._quiet = threading.Condition(self._lock)
+
+    # -- in ---------------------------------------------------------------
+
+    def send(
+        self,
+        context: RequestContext,
+        stack_id: str,
+        traversal_id: str,
+        nodes: Sequence[NodeKey],
+    ) -> None:
+        """Take ready nodes up here, the surplus over the bus."""
+        room = 0 if self._stopping else LANE_LIMIT
+        mine, rest = nodes[:room], nodes[room:]
+        if mine:
+            self.take(context, stack_id, traversal_id, mine)
+        for start in range(0, len(rest), MESSAGE):
+            self._bus.send(
+                context, stack_id, traversal_id, rest[start : start + MESSAGE]
+            )
+
+    def take(
+        self,
+        context: RequestContext,
+        stack_id: str,
+        traversal_id: str,
+        nodes: Sequence[NodeKey],
+    ) -> None:
+        """Put ready nodes into their lane; returns at once."""
+        with self._lock:
+            if self._stopping:
+                return
+            lane = self._lanes.get(traversal_id)
+            if lane is None:
+                lane = Lane(context, stack_id, traversal_id)
+                self._lanes[traversal_id] = lane
+            for row_id, is_update in nodes:
+                key = (int(row_id), bool(is_update))
+                if key not in lane.known:
+                    lane.known.add(key)
+                    lane.ready.append(key)
+            self._pump_soon(lane)
+
+    def stop(self, timeout: float = 30.0) -> None:
+        """Take nothing new, let running steps end, hand the rest over.
+
+        Operations that wait for the cloud are given back by
+        :func:`heat.engine.traversal.recovery.hand_over`, which the server
+        calls next.
+        """
+        with self._lock:
+            self._stopping = True
+            deadline = self._engine.monotonic() + timeout
+            while any(lane.pumping or lane.busy for lane in self._running()):
+                left = deadline - self._engine.monotonic()
+                if left <= 0 or not self._quiet.wait(left):
+                    break
+        self._timer.stop()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for lane in self._running():
+            self._offer(lane, list(lane.ready))
+
+    def _running(self) -> list[Lane]:
+        return list(self._lanes.values())
+
+    # -- the pump ---------------------------------------------------------
+
+    def _pump_soon(self, lane: Lane) -> None:
+        """Start a pump unless one runs. The lock is held."""
+        if lane.pumping or not (lane.ready or lane.due or lane.results):
+            return
+        lane.pumping = True
+        self._pool.submit(self._pump, lane)
+
+    def _pump(self, lane: Lane) -> None:
+        while True:
+            with self._lock:
+                work = self._gathered(lane)
+                if work is None:
+                    lane.pumping = False
+                    if lane.idle:
+                        self._lanes.pop(lane.traversal_id, None)
+                    self._quiet.notify_all()
+                    return
+            try:
+                self._turn(lane, work)
+            except Exception:
+                # The database is away, or a bug: nothing is lost, as every
+                # node is still ready there. Recovery sends it again.
+                LOG.exception(
+                    "a turn of stack %s failed (traversal %s)",
+                    lane.stack_id,
+                    lane.traversal_id,
+                )
+                with self._lock:
+                    lane.known.difference_update(work.ready)
+                if work.results:
+                    self._write_later(lane, work.results)
+                for task in work.due:
+                    with self._lock:
+                        lane.busy += 1
+                    self._later(lane, RETRY_SECONDS, task)
+
+    def _gathered(self, lane: Lane) -> turn.Work | None:
+        """Take what is to be done in one turn. The lock is held."""
+        if self._stopping and not lane.results:
+            return None
+        work = turn.Work(
+            results=lane.results[:BATCH],
+            due=lane.due[:BATCH],
+            ready=[
+                lane.ready.popleft() for _ in range(min(BATCH, len(lane.ready)))
+            ],
+        )
+        del lane.results[:BATCH], lane.due[:BATCH]
+        return work if work else None
+
+    def _turn(self, lane: Lane, work: turn.Work) -> None:
+        if lane.scene is None:
+            lane.scene = self._scenes.get(
+                lane.stack_id, lane.traversal_id, lane.context
+            )
+        if lane.scene is None:  # superseded before we came to it
+            with self._lock:
+                lane.known.difference_update(work.keys())
+            return
+        scene = lane.scene
+        done = turn.run(self._engine, scene, work)
+        results, done.results = work.results + done.results, []
+        self._carry_on(lane, scene, done)
+        if results:
+            try:
+                written = turn.write(self._engine, scene, results)
+            except Exception:
+                LOG.exception("results of stack %s wait", lane.stack_id)
+                self._write_later(lane, results)
+            else:
+                self._carry_on(lane, scene, written)
+
+    def _carry_on(
+        self, lane: Lane, scene: turn.Scene, done: turn.Done
+    ) -> None:
+        """Do what a turn left to do."""
+        with self._lock:
+            lane.known.difference_update(done.released)
+            lane.known.update(done.ready)
+            surplus = self._keep(lane, done.ready)
+            lane.busy += len(done.threads) + len(done.waiting)
+        self._offer(lane, surplus)
+        for task, first in done.threads:
+            self._pool.submit(self._advance, lane, scene, task, first)
+        for delay, task in done.waiting:
+            self._later(lane, delay, task)
+        for further in done.begun:
+            self.send(
+                lane.context,
+                further.stack_id,
+                further.traversal_id,
+                further.ready,
+            )
+        if done.superseded:
+            turn.send_on_newest(
+                self._engine, lane.context, lane.stack_id, done.superseded
+            )
+        if done.ended or done.begun:
+            self._scenes.forget(lane.traversal_id)
+
+    def _offer(self, lane: Lane, nodes: Sequence[NodeKey]) -> None:
+        """Offer nodes to every engine."""
+        for start in range(0, len(nodes), MESSAGE):
+            self._bus.send(
+                lane.context,
+                lane.stack_id,
+                lane.traversal_id,
+                nodes[start : start + MESSAGE],
+            )
+
+    def _write_later(self, lane: Lane, results: list[check.Result]) -> None:
+        def again() -> None:
+            with self._lock:
+                lane.busy -= 1
+                lane.results.extend(results)
+                self._pump_soon(lane)
+
+        with self._lock:
+            lane.busy += 1
+        self._timer.after(RETRY_SECONDS, again)
+
+    def _keep(
+        self, lane: Lane, nodes: Sequence[NodeKey]
+    ) -> Sequence[NodeKey]:
+        """Queue nodes here as far as there is room; returns the others."""
+        room = max(0, LANE_LIMIT - len(lane.ready))
+        lane.ready.extend(nodes[:room])
+        rest = nodes[room:]
+        lane.known.difference_update(rest)
+        return rest
+
+    # -- waiting and blocking operations ----------------------------------
+
+    def _later(self, lane: Lane, delay: float, task: check.Task) -> None:
+        def due() -> None:
+            with self._lock:
+                lane.busy -= 1
+                lane.due.append(task)
+                if not self._stopping:
+                    self._pump_soon(lane)
+                self._quiet.notify_all()
+
+        self._timer.after(delay, due)
+
+    def _advance(
+        self, lane: Lane, scene: turn.Scene, task: check.Task, first: bool
+    ) -> None:
+        """One step of an operation that may block, on its own thread."""
+        ended = check.advance(self._engine, scene, task, first=first)
+        with self._lock:
+            lane.busy -= 1
+            if isinstance(ended, check.Result):
+                lane.results.append(ended)
+                self._pump_soon(lane)
+                self._quiet.notify_all()
+                return
+            lane.busy += 1
+        turn.save(self._engine, [task])
+        self._later(lane, ended, task)

@@ -1,0 +1,223 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""One turn of a lane: finish what has ended, then take up what is ready.
+
+Threads and timers are the runner's business; a turn is a function of the
+database and the plug-ins, so the simulation runs exactly this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Collection, Sequence
+
+from heat.common.context import RequestContext
+from heat.db import stacks
+from heat.engine.graph.build import STACK_CLEANUP
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+from heat.engine.traversal import begin
+from heat.engine.traversal import check
+from heat.engine.traversal import finish
+from heat.engine.traversal import outcome
+from heat.engine.traversal.scene import Scene
+
+LOG = logging.getLogger(__name__)
+
+__all__ = ["Done", "Scene", "Work", "run", "save", "send_on_newest", "write"]
+
+
+@dataclasses.dataclass
+class Work:
+    """What has gathered in a lane.
+
+    :ivar results: operations that ended on a thread of their own
+    :ivar due: waiting operations whose time has come
+    :ivar ready: nodes to take up
+    """
+
+    results: list[check.Result]
+    due: list[check.Task]
+    ready: list[NodeKey]
+
+    def __bool__(self) -> bool:
+        return bool(self.results or self.due or self.ready)
+
+    def keys(self) -> set[NodeKey]:
+        return (
+            set(self.ready)
+            | {each.node.key for each in self.results}
+            | {each.node.key for each in self.due}
+        )
+
+
+@dataclasses.dataclass
+class Done:
+    """What a turn leaves to do.
+
+    :ivar ready: nodes that are ready now
+    :ivar released: keys this engine works on no more
+    :ivar results: ended operations still to be written
+    :ivar threads: operations to step on a thread (task, first step)
+    :ivar waiting: operations to come back to (seconds, task)
+    :ivar begun: traversals that took this one's place
+    :ivar superseded: row ids to send on the newest traversal
+    :ivar ended: the traversal is over
+    """
+
+    ready: list[NodeKey] = dataclasses.field(default_factory=list)
+    released: set[NodeKey] = dataclasses.field(default_factory=set)
+    results: list[check.Result] = dataclasses.field(default_factory=list)
+    threads: list[tuple[check.Task, bool]] = dataclasses.field(
+        default_factory=list
+    )
+    waiting: list[tuple[float, check.Task]] = dataclasses.field(
+        default_factory=list
+    )
+    begun: list[begin.Begun] = dataclasses.field(default_factory=list)
+    superseded: list[int] = dataclasses.field(default_factory=list)
+    ended: bool = False
+
+
+def run(engine: Engine, scene: Scene, work: Work) -> Done:
+    """Carry out one turn, up to the point where its results are written.
+
+    ``results`` of what it returns go to :func:`write`, together with those
+    of the work: what has ended is never lost because the database is away.
+    """
+    done = Done()
+    results = done.results
+    _poll(engine, scene, work.due, done, results)
+    ready = [key for key in work.ready if key in scene.graph]
+    done.released.update(key for key in work.ready if key not in scene.graph)
+    nodes = [key for key in ready if key[0]]
+    if nodes:
+        taken = check.take_up(engine, scene, nodes)
+        results.extend(taken.results)
+        done.released.update(taken.left)
+        done.ready.extend(taken.again)
+        _start(engine, scene, taken.tasks, done, results)
+    _stack_nodes(engine, scene, [key for key in ready if not key[0]], done)
+    return done
+
+
+def _start(
+    engine: Engine,
+    scene: Scene,
+    tasks: Sequence[check.Task],
+    done: Done,
+    results: list[check.Result],
+) -> None:
+    """Start operations: here when they don't block, else on a thread."""
+    waiting: list[check.Task] = []
+    for task in tasks:
+        if task.blocking:
+            done.threads.append((task, True))
+            continue
+        ended = check.advance(engine, scene, task, first=True)
+        if isinstance(ended, check.Result):
+            results.append(ended)
+        else:
+            waiting.append(task)
+            done.waiting.append((ended, task))
+    save(engine, waiting)
+
+
+def _poll(
+    engine: Engine,
+    scene: Scene,
+    tasks: Sequence[check.Task],
+    done: Done,
+    results: list[check.Result],
+) -> None:
+    """Step waiting operations; those of a stack being deleted end here."""
+    if not tasks:
+        return
+    unwanted = _deleting(engine, scene)
+    for task in tasks:
+        if unwanted and task.action != "DELETE":
+            reason = "Stack DELETE started: operation cancelled"
+            results.append(check.cancelled(task, reason))
+        elif task.blocking:
+            done.threads.append((task, False))
+        else:
+            ended = check.advance(engine, scene, task, first=False)
+            if isinstance(ended, check.Result):
+                results.append(ended)
+            else:
+                done.waiting.append((ended, task))
+
+
+def _deleting(engine: Engine, scene: Scene) -> bool:
+    """Whether a delete of the stack took this traversal's place."""
+    if scene.stack.action == "DELETE":
+        return False
+    stack = engine.db.read(lambda conn: stacks.get(conn, scene.stack.id))
+    return stack is None or stack.action == "DELETE"
+
+
+def save(engine: Engine, tasks: Sequence[check.Task]) -> None:
+    """Record what waiting operations have made."""
+    if tasks:
+        finish.checkpoint(engine, tasks)
+
+
+def write(
+    engine: Engine, scene: Scene, results: Sequence[check.Result]
+) -> Done:
+    """Write how nodes ended: the good ones together, each failure alone."""
+    done = Done(released={each.node.key for each in results})
+    good = [each for each in results if each.error is None]
+    if good:
+        _take_over(done, finish.finish(engine, scene, good))
+    for each in results:
+        if each.error is not None:
+            begun, written = outcome.fail(engine, scene, each)
+            _take_over(done, written)
+            if begun is not None:
+                done.begun.append(begun)
+    return done
+
+
+def _take_over(done: Done, written: finish.Written) -> None:
+    done.ready.extend(written.fired)
+    done.ready.extend(written.again)
+    done.superseded.extend(written.superseded)
+
+
+def _stack_nodes(
+    engine: Engine, scene: Scene, keys: Sequence[NodeKey], done: Done
+) -> None:
+    for key in keys:
+        done.released.add(key)
+        begun = outcome.stack_node(engine, scene, key)
+        if begun is not None:
+            done.begun.append(begun)
+        done.ended = done.ended or key == STACK_CLEANUP
+
+
+def send_on_newest(
+    engine: Engine,
+    context: RequestContext,
+    stack_id: str,
+    row_ids: Collection[int],
+) -> None:
+    """Send rows that a superseded operation has let go of again.
+
+    Whatever is not ready there is passed over by whoever takes it up.
+    """
+    stack = engine.db.read(lambda conn: stacks.get(conn, stack_id))
+    if stack is None or not stack.current_traversal:
+        return
+    nodes = [(row_id, half) for row_id in row_ids for half in (True, False)]
+    engine.sender.send(context, stack_id, stack.current_traversal, nodes)

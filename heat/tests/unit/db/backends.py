@@ -1,0 +1,134 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Scratch databases on every database server that is there.
+
+SQLite always is. MariaDB and PostgreSQL are used when HEAT_TEST_MYSQL_URL
+and HEAT_TEST_POSTGRESQL_URL say where (as a user that may create
+databases). With HEAT_TEST_REQUIRE_SERVICES=1 a missing one fails its tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import tempfile
+import uuid
+
+import fixtures
+import sqlalchemy as sa
+
+from heat.db import migration, session
+from heat.tests import base
+
+
+@dataclasses.dataclass(frozen=True)
+class Backend:
+    """A kind of database; ``variable`` names its address."""
+
+    name: str
+    variable: str | None = None
+
+    @property
+    def address(self) -> str | None:
+        return os.environ.get(self.variable) if self.variable else None
+
+
+SQLITE = Backend("sqlite")
+MEMORY = Backend("memory")
+MYSQL = Backend("mysql", "HEAT_TEST_MYSQL_URL")
+POSTGRESQL = Backend("postgresql", "HEAT_TEST_POSTGRESQL_URL")
+
+
+def backends() -> list[Backend]:
+    """Those that tests run on here."""
+    required = os.environ.get("HEAT_TEST_REQUIRE_SERVICES") == "1"
+    return [SQLITE] + [
+        each for each in (MYSQL, POSTGRESQL) if each.address or required
+    ]
+
+
+def scenarios(*more: Backend) -> list[tuple[str, dict[str, Backend]]]:
+    """One scenario of a test class for each; ``backend`` is its attribute.
+
+    The module needs ``load_tests = testscenarios.load_tests_apply_scenarios``.
+    """
+    return [(each.name, {"backend": each}) for each in [*backends(), *more]]
+
+
+class Scratch(fixtures.Fixture):
+    """An empty database with a name of its own, dropped afterwards.
+
+    ``url`` is its URL; ``db`` is opened on it.
+
+    :param schema: bring it to the newest schema
+    """
+
+    def __init__(self, backend: Backend = SQLITE, schema: bool = True):
+        self.backend = backend
+        self.schema = schema
+
+    def _setUp(self) -> None:
+        self.url = self._create()
+        self.db = session.Database(url=self.url)
+        self.addCleanup(self.db.dispose)
+        if self.schema:
+            migration.upgrade(self.db)
+
+    def _create(self) -> str:
+        if self.backend is MEMORY:
+            return "sqlite://"
+        name = f"heat_test_{uuid.uuid4().hex[:12]}"
+        if self.backend is SQLITE:
+            # Not oslotest's directory: this fixture serves scripts too.
+            directory = tempfile.TemporaryDirectory(prefix=name)
+            self.addCleanup(directory.cleanup)
+            path = pathlib.Path(directory.name) / "heat.sqlite"
+            return session.Database.url_for_sqlite(str(path))
+        address = self.backend.address
+        if address is None:
+            raise AssertionError(
+                f"{self.backend.variable} is not set and "
+                "HEAT_TEST_REQUIRE_SERVICES is"
+            )
+        server = sa.make_url(address)
+        force = ""
+        if self.backend is POSTGRESQL:
+            server = server.set(database=server.database or "postgres")
+            force = " WITH (FORCE)"
+        _execute(server, f"CREATE DATABASE {name}")
+        self.addCleanup(_execute, server, f"DROP DATABASE {name}{force}")
+        return server.set(database=name).render_as_string(hide_password=False)
+
+
+def _execute(server: sa.URL, statement: str) -> None:
+    engine = sa.create_engine(
+        server, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT"
+    )
+    with contextlib.closing(engine.connect()) as conn:
+        conn.exec_driver_sql(statement)
+
+
+class DatabaseTestCase(base.TestCase):
+    """A test with a database, once on each kind of them."""
+
+    scenarios = scenarios()
+    backend = SQLITE
+    schema = True
+
+    def setUp(self) -> None:
+        super().setUp()
+        scratch = self.useFixture(Scratch(self.backend, self.schema))
+        self.db = scratch.db
+        self.url = scratch.url
