@@ -19,6 +19,10 @@ CONCURRENCY ?=
 # Other tests than all: make test TESTS=heat.tests.unit.db
 TESTS ?=
 
+# Classes of tests that need a database server or a broker are named after it;
+# `make test` does not select them, `make integration` does.
+SERVICE_TESTS := (MariaDB|MySQL|PostgreSQL|RabbitMQ|MessagingBus)
+
 .PHONY: help venv test integration demo lint format types docs ci clean
 
 help:
@@ -42,6 +46,7 @@ $(DOCS_STAMP): $(STAMP) doc/requirements.txt
 
 test: $(STAMP)
 	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr run \
+	    --exclude-regex '$(SERVICE_TESTS)' \
 	    $(if $(CONCURRENCY),--concurrency $(CONCURRENCY)) $(TESTS)
 
 # Needs the services named by HEAT_TEST_*_URL (the loopback ones by default).
@@ -51,8 +56,9 @@ integration: export HEAT_TEST_POSTGRESQL_URL ?= \
 	postgresql+psycopg2://postgres@127.0.0.1:5432
 integration: export HEAT_TEST_RABBIT_URL ?= rabbit://guest:guest@127.0.0.1:5672/
 integration: $(STAMP)
-	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path \
-	    ./heat_integrationtests run --concurrency 1 $(TESTS)
+	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path . run \
+	    --concurrency 1 \
+	    '$(or $(TESTS),heat_integrationtests|$(SERVICE_TESTS))'
 
 demo: $(STAMP)
 	$(BIN)/python tools/demo.py

@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from alembic import util as alembic_util
 from oslo_config import cfg
 from oslo_db import exception as db_exc
+from oslo_log import log as logging
 
 from heat.common import config
 from heat.db import migration, services, session
@@ -116,6 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             handler=_add_parsers,
         )
     )
+    # The log goes to stdout by default, where our answers go.
+    logging.register_options(conf)
+    conf.set_default("use_stderr", True)
     config.load("heat-manage", argv, conf=conf)
     run: Command = conf.command.run
     try:

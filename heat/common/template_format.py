@@ -19,8 +19,9 @@ text that JSON makes of them.
 
 The reader works on the parser's events with a stack of its own: no
 recursion, no objects before the limits are checked. A value that an alias
-repeats is shared, but counts each time it appears, so that a text of a few
-hundred bytes that stands for billions of values is refused at once.
+repeats is shared, but counts each time it appears, long texts for more, so
+that a text of a few hundred bytes that stands for billions of values is
+refused at once.
 
 It must not know what the text is for.
 """
@@ -43,6 +44,8 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_DEPTH: Final = 100
 #: Most values, those in repeated parts counted each time.
 MAX_NODES: Final = 500_000
+#: In the count of values, this many characters of a text are one more.
+_TEXT_PER_NODE: Final = 64
 #: A plain scalar longer than this is text, whatever it looks like.
 _MAX_NUMBER: Final = 1000
 
@@ -97,7 +100,7 @@ def load(text: str, what: str = "template", max_bytes: int = MAX_BYTES) -> Any:
     :raises ValueError: naming ``what``, line, column and remedy
     """
     _check_text(text, what, max_bytes)
-    if text.lstrip()[:1] == "{":
+    if text.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(text, parse_constant=_not_json)
         except RecursionError:
@@ -291,9 +294,10 @@ class _Builder:
             value = self._tagged(event, tag, text)
         if not text.isascii() and _SURROGATE.search(text):
             self._fail(event, _("half a surrogate pair is no character"))
+        size = 1 + len(text) // _TEXT_PER_NODE
         if event.anchor is not None:
-            self.named[event.anchor] = _Done(value, 1, 0)
-        self._add(event, value, 1, 0)
+            self.named[event.anchor] = _Done(value, size, 0)
+        self._add(event, value, size, 0)
 
     def _tagged(self, event: Any, tag: str, text: str) -> Any:
         kind = tag.removeprefix(_TAG)
@@ -375,7 +379,8 @@ class _Builder:
         if frame.size > MAX_NODES:
             self._fail(
                 event,
-                _("more than %d values, counting repeated ones") % MAX_NODES,
+                _("more than %d values, repeated ones and long texts counted")
+                % MAX_NODES,
             )
         if height >= frame.height:
             frame.height = height + 1

@@ -357,20 +357,20 @@ def set_replaced_by(
     return bool(result.rowcount)
 
 
-def release_engine(
-    conn: sa.Connection, engine_id: str
-) -> list[ResourceRecord]:
-    """The rows a (dead) engine holds; the caller settles each by its claim."""
-    rows = conn.execute(
-        sa.select(*_COLUMNS).where(_table.c.engine_id == engine_id)
-    )
-    return [_record(row) for row in rows]
-
-
 def claimed(conn: sa.Connection) -> list[ResourceRecord]:
     """Every row that some engine holds."""
     rows = conn.execute(
         sa.select(*_COLUMNS).where(_table.c.claim_id.is_not(None))
+    )
+    return [_record(row) for row in rows]
+
+
+def claimed_in(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
+    """The rows of a stack that some engine holds."""
+    rows = conn.execute(
+        sa.select(*_COLUMNS).where(
+            _table.c.stack_id == stack_id, _table.c.claim_id.is_not(None)
+        )
     )
     return [_record(row) for row in rows]
 

@@ -66,11 +66,9 @@ _FACADE_OPTIONS = (
     "connection_trace",
     "max_overflow",
     "max_pool_size",
-    "max_retries",
     "mysql_sql_mode",
     "mysql_wsrep_sync_wait",
     "pool_timeout",
-    "retry_interval",
 )
 
 _PG_CONFLICTS = frozenset({"40001", "40P01", "55P03"})
@@ -260,15 +258,42 @@ def _server_engine(url: sa.URL, conf: cfg.ConfigOpts) -> sa.Engine:
         connection=url.render_as_string(hide_password=False),
         # A replica lags behind: the engine reads only what it wrote.
         slave_connection=None,
+        # It would try a connection before ours are configured, and not
+        # again when PostgreSQL is not there yet.
+        max_retries=0,
         **{
             name: conf.database[name]
             for name in _FACADE_OPTIONS
             if name in conf.database
         },
     )
-    context.append_on_engine_create(_read_committed)
     engine: sa.Engine = context.writer.get_engine()
+    _read_committed(engine)
+    _reach(engine, conf.database.max_retries, conf.database.retry_interval)
     return engine
+
+
+def _reach(engine: sa.Engine, retries: int, interval: float) -> None:
+    """Wait for a server that is not there yet.
+
+    :param retries: how often to look again; -1: until it is there
+    :param interval: seconds between two looks
+    """
+    left = retries
+    while True:
+        try:
+            engine.connect().close()
+        except Exception as error:
+            if left == 0 or _pause_after(error) is not CONNECTION_PAUSE:
+                raise
+            LOG.warning(
+                "The database can't be reached; next attempt in %s seconds.",
+                interval,
+            )
+        else:
+            return
+        left -= 1
+        time.sleep(interval)
 
 
 def _read_committed(engine: sa.Engine) -> None:
@@ -288,8 +313,6 @@ def _read_committed(engine: sa.Engine) -> None:
             )
 
     event.listen(engine, "connect", on_connect)
-    # oslo.db has tried a connection already; it lacks the setting.
-    engine.dispose()
 
 
 def _sqlite_engine(url: sa.URL, conf: cfg.ConfigOpts) -> sa.Engine:

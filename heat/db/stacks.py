@@ -274,6 +274,14 @@ def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
     return _records(conn, query)
 
 
+def in_progress(conn: sa.Connection) -> list[StackRecord]:
+    """Every living stack that a traversal works on."""
+    query = sa.select(*_COLUMNS).where(
+        _stack.c.status == "IN_PROGRESS", _stack.c.deleted_at.is_(None)
+    )
+    return _records(conn, query)
+
+
 def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
     """Ids of the living stacks below one, at any depth, sorted."""
     below = (

@@ -123,6 +123,24 @@ def get_many(
     return found
 
 
+def descriptions(
+    conn: sa.Connection, template_ids: Iterable[int | None]
+) -> dict[int, str]:
+    """What versions say of themselves, by id; no files are read."""
+    wanted = sorted({each for each in template_ids if each is not None})
+    found: dict[int, str] = {}
+    for chunk in bulk.chunks(wanted):
+        for row in conn.execute(
+            sa.select(_template.c.id, _template.c.template).where(
+                _template.c.id.in_(chunk)
+            )
+        ):
+            body = row.template or {}
+            text = body.get("description") or body.get("Description")
+            found[row.id] = text if isinstance(text, str) else ""
+    return found
+
+
 def get_layers(conn: sa.Connection, template_id: int) -> list[LayerRecord]:
     """The layers of a version's environment, the lowest first."""
     rows = conn.execute(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from heat.common import exception, identifier
@@ -68,6 +68,7 @@ class StackDefinition:
     :param facade: metadata, deletion_policy and update_policy of the
         resource whose template this is
     :param yaql_limits: most items of one iterator, most bytes
+    :param availability_zones: asks the cloud for its zones
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class StackDefinition:
         strict_validate: bool = True,
         facade: Mapping[str, Any] | None = None,
         yaql_limits: tuple[int, int] = YAQL_LIMITS,
+        availability_zones: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         self.identity = identity
         self.t = template
@@ -95,6 +97,7 @@ class StackDefinition:
             environment.param_defaults,
             region=region,
         )
+        self._zones = availability_zones
         self._nodes: dict[str, NodeData] = {}
 
     @property
@@ -112,6 +115,10 @@ class StackDefinition:
     @property
     def files(self) -> Mapping[str, str]:
         return self.t.files
+
+    def availability_zones(self) -> Sequence[str]:
+        """The cloud's zones; its default one when nobody can be asked."""
+        return self._zones() if self._zones is not None else ("nova",)
 
     # -- what is defined -----------------------------------------------------
 

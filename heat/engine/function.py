@@ -24,7 +24,7 @@ stack is beyond :class:`Scope`.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from heat.common import exception
@@ -88,6 +88,8 @@ class Scope(Protocol):
     @property
     def yaql_limits(self) -> tuple[int, int]:
         """Most items of one iterator, most bytes of one expression."""
+
+    def availability_zones(self) -> Sequence[str]: ...
 
     def is_enabled(self, resource_name: str) -> bool: ...
 

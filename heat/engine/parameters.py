@@ -23,7 +23,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
-from heat.common import exception, identifier
+from heat.common import exception, identifier, template_format
 from heat.common.i18n import _
 from heat.engine import constraints as constr
 
@@ -83,15 +83,14 @@ def _item(item: Any) -> str:
 
 
 def _to_json(value: Any) -> Any:
-    if isinstance(value, (dict, list)):
-        return value
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as exc:
             raise ValueError(_("Value must be valid JSON: %s") % exc) from exc
-        if isinstance(value, (dict, list)):
-            return value
+    if isinstance(value, (dict, list)):
+        template_format.check_bounds(value, _("value"))
+        return value
     raise ValueError(_("Value must be valid JSON: a map or a list"))
 
 

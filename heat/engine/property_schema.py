@@ -311,5 +311,8 @@ class Walk:
         if value is None:
             if schema.default is None or not self.fill:
                 return None
-            value = schema.default
+            # Defaults are good by declaration; asking custom constraints
+            # about each would cost more than everything else here.
+            plain = Walk(self.translation, False, self.context, self.fill)
+            return plain.convert(schema, schema.default, path)
         return self.convert(schema, value, path)

@@ -211,9 +211,9 @@ class ResourceDefinition:
 
     def has_dynamic_metadata(self) -> bool:
         """Whether the metadata depends on other resources."""
-        return any(True for _call in function.all_dep_attrs(self._metadata)) or (
-            any(True for _n in function.dependencies(self._metadata, ""))
-        )
+        return any(
+            True for _call in function.all_dep_attrs(self._metadata)
+        ) or (any(True for _n in function.dependencies(self._metadata, "")))
 
     def deletion_policy(self) -> str:
         """``Delete``, ``Retain`` or ``Snapshot``.

@@ -20,6 +20,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any, Final
 
+from heat.common import template_format
 from heat.common.i18n import _
 from heat.engine.environment import registry
 
@@ -46,10 +47,11 @@ def check(data: Any, what: str = "environment") -> None:
 
     :param what: what it is, for errors: ``environment``, or a file's name
     :raises ValueError: naming ``what`` and the section that's unknown, null
-        or of the wrong type
+        or of the wrong type, or ``what`` that is too deep or too large
     """
     if not isinstance(data, Mapping):
         raise ValueError(_("The %s must be a map of sections") % what)
+    template_format.check_bounds(data, what)
     for section, value in data.items():
         kind = SECTIONS.get(section)
         if kind is None:

@@ -35,12 +35,10 @@ class Extant:
     """A row that was there before the traversal began.
 
     :param requires: row ids that it required when it was last finished
-    :param replaces: row id of its predecessor, if any
     """
 
     row_id: int
     requires: frozenset[int] = frozenset()
-    replaces: int | None = None
 
 
 class TraversalGraph:
@@ -152,8 +150,6 @@ def build(
     needs: _Needs = {}
     _add_updates(needs, wanted, dependencies)
     _add_cleanups(needs, rows)
-    _add_cleanup_order(needs, rows)
-    _add_replacements_first(needs, rows)
     _add_stack(needs)
     graph = TraversalGraph(needs, started)
     if left := graph.unordered():
@@ -176,44 +172,34 @@ def _add_updates(
 
 
 def _add_cleanups(needs: _Needs, rows: Mapping[int, Extant]) -> None:
-    """A row is cleaned up after it was updated (or replaced)."""
+    """Clean-up goes backwards: what required a row goes before the row.
+
+    ``replaces`` gives no edge: between two clean-up nodes it could close a
+    cycle when dependencies were inverted meanwhile, and that a replacement
+    is there before its predecessor goes is what the stack's node is for.
+    """
     for row_id in rows:
-        update = (row_id, True)
-        needs[(row_id, False)] = {update} if update in needs else set()
-
-
-def _add_cleanup_order(needs: _Needs, rows: Mapping[int, Extant]) -> None:
-    """Clean-up goes backwards: what required a row goes, or is re-pointed,
-    before the row does (its clean-up node itself waits for its update)."""
+        needs[(row_id, False)] = set()
     for row_id, row in rows.items():
         for required in row.requires:
             if required in rows and required != row_id:
                 needs[(required, False)].add((row_id, False))
 
 
-def _add_replacements_first(needs: _Needs, rows: Mapping[int, Extant]) -> None:
-    """What replaces a row is there before the row goes.
-
-    The edge leads to the *update* node of the successor: no update node ever
-    requires a clean-up node, so it can't close a cycle, as an edge between
-    the two clean-up nodes could when dependencies were inverted meanwhile.
-    """
-    for row_id, row in rows.items():
-        successor = (row_id, True)
-        old = row.replaces
-        if old is not None and old in rows and successor in needs:
-            needs[(old, False)].add(successor)
-
-
 def _add_stack(needs: _Needs) -> None:
-    """The stack's own nodes gather whatever nothing else requires."""
+    """The stack's own nodes: between the halves, and at the end.
+
+    No clean-up before the whole update half is done: only then does the
+    new template count as completed, and until then a failure goes back to
+    the old objects, which had better be alive.
+    """
+    updates = [key for key in needs if key[1]]
+    cleanups = [key for key in needs if not key[1]]
     required = {need for each in needs.values() for need in each}
-    loose = [key for key in needs if key not in required]
-    updates = {key for key in needs if key[1]}
-    # An update node that only a clean-up node requires ends the update half.
-    inner = {
-        need for key, each in needs.items() if key[1] for need in each
-    }
-    needs[STACK_UPDATE] = updates - inner
-    needs[STACK_CLEANUP] = {key for key in loose if not key[1]}
+    needs[STACK_UPDATE] = {key for key in updates if key not in required}
+    needs[STACK_CLEANUP] = {key for key in cleanups if key not in required}
     needs[STACK_CLEANUP].add(STACK_UPDATE)
+    if updates:
+        for key in cleanups:
+            if not needs[key]:
+                needs[key].add(STACK_UPDATE)

@@ -29,7 +29,7 @@ import datetime
 import logging
 import uuid as uuid_module
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -60,6 +60,10 @@ class Resource(Overridable):
 
     # -- construction, state -----------------------------------------------
 
+    # The schemas as the engine reads them, made once for each class.
+    _attribute_table: ClassVar[tuple[Any, Any] | None] = None
+    _property_table: ClassVar[tuple[Any, Any] | None] = None
+
     def __init__(self, name: str, definition: Any, stack: StackView) -> None:
         super().__init__()
         self.name = name
@@ -89,19 +93,18 @@ class Resource(Overridable):
 
     def load_state(
         self,
-        *,
         uuid: str | None,
-        row_id: int | None = None,
         physical_id: str | None = None,
         action: str = "INIT",
         status: str = "COMPLETE",
         status_reason: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         data: Mapping[str, str] | None = None,
+        row_id: int | None = None,
         created_at: datetime.datetime | None = None,
         updated_at: datetime.datetime | None = None,
         stored_properties: Mapping[str, Any] | None = None,
-        attributes: Mapping[str, Any] | None = None,
+        attributes: Mapping[Any, Any] | None = None,
     ) -> None:
         """Take over the state of a row.
 
@@ -109,7 +112,8 @@ class Resource(Overridable):
             the object was made or last updated; from now on ``properties``
             and ``t`` tell of them, and ``target`` of the template. None:
             nothing was made yet
-        :param attributes: values kept, by attribute name
+        :param attributes: values kept, by ``name`` or ``(name,)``; what must
+            be read each time is left out
         """
         self.uuid = uuid
         self.id = row_id
@@ -117,15 +121,29 @@ class Resource(Overridable):
         self.action, self.status = action, status
         self.status_reason = status_reason or ""
         self.created_time, self.updated_time = created_at, updated_at
-        self.attributes.cached_attrs = attributes
+        self.attributes.cached_attrs = self._cacheable(attributes or {})
         if stored_properties is not None:
             self.adopt_stored(with_properties(self.target, stored_properties))
+
+    @classmethod
+    def offers(cls, attribute: str) -> bool:
+        """Whether resources of this type have an attribute."""
+        return cls.accepts_anything or attribute in cls._all_attributes()
 
     # -- definition and properties -----------------------------------------
 
     def type(self) -> str:
         """The resource type as the template names it."""
         return self.t.resource_type
+
+    def _cacheable(self, values: Mapping[Any, Any]) -> dict[str, Any]:
+        out = {}
+        for key, value in values.items():
+            path = (key,) if isinstance(key, str) else tuple(key)
+            mode = self.attributes.get_cache_mode(path[0])
+            if len(path) == 1 and mode == attributes.Schema.CACHE_LOCAL:
+                out[path[0]] = value
+        return out
 
     def adopt_stored(self, defn: rsrc_defn.ResourceDefinition) -> None:
         """Let ``t`` and ``properties`` tell of a definition whose values

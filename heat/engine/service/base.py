@@ -51,7 +51,7 @@ def request(
 
     @functools.wraps(method)
     def answer(
-        self: E, context: RequestContext, *args: P.args, **kwargs: P.kwargs
+        self: E, context: RequestContext, /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         try:
             return method(self, context, *args, **kwargs)
@@ -155,14 +155,14 @@ def children(
     conn: sa.Connection, stack_ids: Sequence[str]
 ) -> list[StackRecord]:
     """The living stacks directly below some, the oldest first."""
-    selection = stacks.Selection(
+    return stacks.list_(
+        conn,
         tenant=None,
         filters={"owner_id": list(stack_ids)},
         show_nested=True,
         show_hidden=True,
-    )
-    return stacks.list_(
-        conn, selection, sort_keys=["created_at"], sort_dir="asc"
+        sort_keys=["created_at"],
+        sort_dir="asc",
     )
 
 

@@ -113,10 +113,10 @@ def _of_project(
 ) -> tuple[dict[str, StackRecord], dict[str, str]]:
     if not context.project_id:
         raise exception.Forbidden(action=_("events without a project"))
-    selection = stacks.Selection(
-        tenant=context.project_id, show_nested=True, show_hidden=True
+    everything = stacks.list_(
+        conn, tenant=context.project_id, show_nested=True, show_hidden=True
     )
-    found = {stack.id: stack for stack in stacks.list_(conn, selection)}
+    found = {stack.id: stack for stack in everything}
     roots = {}
     for stack in found.values():
         top = stack

@@ -53,20 +53,26 @@ def identity(stack: StackRecord) -> HeatIdentifier:
 
 
 def stack_summary(stack: StackRecord, description: str | None) -> Dict:
-    """A stack in a list.
+    """A stack in a list: all that its row and its template's head tell.
 
     :param description: what its template says of itself
     """
+    text = description or NO_DESCRIPTION
     return {
         api.STACK_ID: dict(identity(stack)),
         api.STACK_NAME: stack.name,
-        api.STACK_DESCRIPTION: description or NO_DESCRIPTION,
+        api.STACK_DESCRIPTION: text,
+        api.STACK_TMPL_DESCRIPTION: text,
         api.STACK_ACTION: stack.action,
         api.STACK_STATUS: stack.status,
         api.STACK_STATUS_DATA: stack.status_reason,
         api.STACK_CREATION_TIME: time(stack.created_at),
         api.STACK_UPDATED_TIME: time(stack.updated_at),
         api.STACK_DELETION_TIME: time(stack.deleted_at),
+        api.STACK_NOTIFICATION_TOPICS: [],
+        api.STACK_CAPABILITIES: [],
+        api.STACK_DISABLE_ROLLBACK: stack.disable_rollback,
+        api.STACK_TIMEOUT: stack.timeout,
         api.STACK_OWNER: stack.username,
         api.STACK_PARENT: stack.owner_id,
         api.STACK_USER_PROJECT_ID: stack.stack_user_project_id,
@@ -87,16 +93,7 @@ def stack_details(
     :param outputs: resolved outputs; None: they were not asked for
     """
     shown = stack_summary(stack, description)
-    shown.update(
-        {
-            api.STACK_TMPL_DESCRIPTION: shown[api.STACK_DESCRIPTION],
-            api.STACK_PARAMETERS: dict(parameters),
-            api.STACK_NOTIFICATION_TOPICS: [],
-            api.STACK_CAPABILITIES: [],
-            api.STACK_DISABLE_ROLLBACK: stack.disable_rollback,
-            api.STACK_TIMEOUT: stack.timeout,
-        }
-    )
+    shown[api.STACK_PARAMETERS] = dict(parameters)
     if outputs is not None:
         shown[api.STACK_OUTPUTS] = list(outputs)
     return shown
@@ -118,35 +115,6 @@ def lock(stack: StackRecord) -> Dict | None:
 
 
 # -- resources ----------------------------------------------------------------
-
-
-def current_rows(
-    stack: StackRecord, rows: Iterable[ResourceRecord]
-) -> list[ResourceRecord]:
-    """The rows that users see: one living version of each name, by name.
-
-    Left out are versions that have a replacement, objects that no row owns
-    any more, and what has been deleted.
-    """
-    best: dict[str, ResourceRecord] = {}
-    for row in rows:
-        if row.stray or row.replaced_by is not None:
-            continue
-        if (row.action, row.status) == ("DELETE", "COMPLETE"):
-            continue
-        known = best.get(row.name)
-        if known is None or _rank(stack, row) > _rank(stack, known):
-            best[row.name] = row
-    return [best[name] for name in sorted(best)]
-
-
-def _rank(stack: StackRecord, row: ResourceRecord) -> tuple[bool, bool, int]:
-    """Of two unreplaced versions, the one that the stack goes on with."""
-    return (
-        row.action != "DELETE",
-        row.current_template_id == stack.raw_template_id,
-        row.id,
-    )
 
 
 def required_by(

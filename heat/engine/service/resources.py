@@ -26,7 +26,6 @@ from heat.common.i18n import _
 from heat.db import resources, stacks
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
-from heat.engine.definition import StackDefinition
 from heat.engine.service import base, presenters
 from heat.engine.stack import load
 from heat.rpc import api
@@ -89,8 +88,8 @@ class ResourceEndpoint(base.Endpoint):
         """
         shown = self._shown(context, stack_identity)
         row = _named(shown, resource_name)
-        definition = load.definition(self._engine, shown.stack)
-        return self._details(context, shown, row, definition, with_attr)
+        loaded = load.load(self._engine, shown.stack)
+        return self._details(context, shown, row, loaded, with_attr)
 
     @base.request
     def describe_stack_resources(
@@ -107,10 +106,9 @@ class ResourceEndpoint(base.Endpoint):
         rows = shown.current
         if resource_name is not None:
             rows = [_named(shown, resource_name)]
-        definition = load.definition(self._engine, shown.stack)
+        loaded = load.load(self._engine, shown.stack)
         return [
-            self._details(context, shown, row, definition, None)
-            for row in rows
+            self._details(context, shown, row, loaded, None) for row in rows
         ]
 
     @base.request
@@ -139,9 +137,9 @@ class ResourceEndpoint(base.Endpoint):
             if not with_detail:
                 listed.extend(shown.present(row) for row in rows)
             elif rows:
-                definition = load.definition(self._engine, shown.stack)
+                loaded = load.load(self._engine, shown.stack)
                 listed.extend(
-                    self._details(context, shown, row, definition, None)
+                    self._details(context, shown, row, loaded, None)
                     for row in rows
                 )
         return listed
@@ -218,18 +216,37 @@ class ResourceEndpoint(base.Endpoint):
         context: RequestContext,
         shown: Shown,
         row: ResourceRecord,
-        definition: StackDefinition,
+        loaded: load.Loaded,
         with_attr: Any,
     ) -> Dict:
         found = shown.present(row)
         found[api.RES_DESCRIPTION] = presenters.resource_description(
-            definition, row.name
+            loaded.definition, row.name
         )
         found[api.RES_METADATA] = row.metadata
-        found[api.RES_ATTRIBUTES] = load.attributes(
-            self._engine, context, shown.stack, row, _names(with_attr)
+        found[api.RES_ATTRIBUTES] = self._attributes(
+            context, loaded, row, _names(with_attr)
         )
         return found
+
+    def _attributes(
+        self,
+        context: RequestContext,
+        loaded: load.Loaded,
+        row: ResourceRecord,
+        more: Sequence[str],
+    ) -> Dict:
+        """Values of the declared attributes and of ``more``.
+
+        Nothing is asked of an object that was never made.
+        """
+        if row.action == "INIT" or loaded.stack.deleted_at is not None:
+            return {}
+        rsrc = load.resource(self._engine, context, loaded, row)
+        values = load.show_attributes(rsrc)
+        asked = rsrc.resolve_attributes([(name,) for name in more])
+        values.update((name, asked.get((name,))) for name in more)
+        return values
 
 
 def _names(with_attr: Any) -> Sequence[str]:
@@ -287,7 +304,8 @@ def _tree(
             below.setdefault(child.owner_id or "", {})[child.id] = child
         for each in level:
             mine = rows.get(each.id, [])
-            current = presenters.current_rows(each, mine)
+            living = load.living(mine)
+            current = [living[name] for name in sorted(living)]
             yield Shown(
                 each,
                 current,

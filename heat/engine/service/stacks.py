@@ -118,11 +118,11 @@ class StackEndpoint(base.Endpoint):
         def work(conn: sa.Connection) -> list[Dict]:
             found = stacks.list_(
                 conn,
-                selection,
                 limit=limit,
                 marker=marker,
                 sort_keys=keys or None,
                 sort_dir=sort_dir,
+                **selection,
             )
             said = templates.descriptions(
                 conn, [stack.raw_template_id for stack in found]
@@ -163,7 +163,9 @@ class StackEndpoint(base.Endpoint):
             tenant_safe,
         )
         selection = self._selection(context, wanted)
-        return self._engine.db.read(lambda conn: stacks.count(conn, selection))
+        return self._engine.db.read(
+            lambda conn: stacks.count(conn, **selection)
+        )
 
     @base.request
     def show_stack(
@@ -181,7 +183,7 @@ class StackEndpoint(base.Endpoint):
             return [self._details(context, stack, resolve_outputs)]
         selection = self._selection(context, _EVERYTHING)
         found = self._engine.db.read(
-            lambda conn: stacks.list_(conn, selection)
+            lambda conn: stacks.list_(conn, **selection)
         )
         return [
             self._details(context, stack, resolve_outputs) for stack in found
@@ -210,7 +212,7 @@ class StackEndpoint(base.Endpoint):
         :raises StackExists: the project has a stack of this name
         :raises StackValidationFailed: and others of class 400
         """
-        _refuse_container(files_container)
+        _refuse(files_container, template_id)
         if args.get(api.PARAM_ADOPT_STACK_DATA):
             self._refuse_adopt()
         stack = converge.create(
@@ -227,7 +229,6 @@ class StackEndpoint(base.Endpoint):
             user_creds_id=user_creds_id,
             stack_user_project_id=stack_user_project_id,
             parent_resource_name=parent_resource_name,
-            template_id=template_id,
         )
         return dict(presenters.identity(stack))
 
@@ -250,7 +251,7 @@ class StackEndpoint(base.Endpoint):
         :raises ActionInProgress: another request was faster
         :raises StackValidationFailed: and others of class 400
         """
-        _refuse_container(files_container)
+        _refuse(files_container, template_id)
         stack = self._stack(context, stack_identity)
         converge.update(
             self._engine,
@@ -261,7 +262,6 @@ class StackEndpoint(base.Endpoint):
             files,
             args,
             environment_files=environment_files,
-            template_id=template_id,
         )
         return dict(presenters.identity(stack))
 
@@ -337,7 +337,10 @@ class StackEndpoint(base.Endpoint):
     def _selection(
         self, context: RequestContext, wanted: Wanted
     ) -> stacks.Selection:
-        everybody = wanted.tenant_safe is False and context.is_admin
+        # An administrator without a project asks for everybody's.
+        everybody = context.is_admin and (
+            not context.project_id or wanted.tenant_safe is False
+        )
         if not everybody and not context.project_id:
             raise exception.Forbidden(action=_("stacks without a project"))
         return stacks.Selection(
@@ -403,6 +406,8 @@ def words(value: Any) -> Sequence[str] | None:
     raise ValueError(_("Expected a list of words, not %r") % (value,))
 
 
-def _refuse_container(files_container: str | None) -> None:
+def _refuse(files_container: str | None, template_id: int | None) -> None:
     if files_container:
         raise base.not_yet("A container of files")
+    if template_id is not None:
+        raise base.not_yet("A stack from a stored template")

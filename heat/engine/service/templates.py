@@ -26,7 +26,7 @@ from heat.db.stacks import StackRecord
 from heat.db.templates import TemplateRecord
 from heat.engine import parameters
 from heat.engine.environment.environment import Environment
-from heat.engine.service import base, types
+from heat.engine.service import base
 from heat.engine.stack import load, outputs, validate
 from heat.engine.template import base as template_base
 from heat.rpc import api
@@ -114,12 +114,7 @@ class TemplateEndpoint(base.Endpoint):
         :raises NotFound: the stack has none of this name
         """
         stack = self._stack(context, stack_identity)
-        for found in outputs.resolve(self._engine, context, stack):
-            if found[api.OUTPUT_KEY] == output_key:
-                return dict(found)
-        raise exception.NotFound(
-            _("Specified output key %s not found.") % output_key
-        )
+        return outputs.show(self._engine, context, stack, output_key)
 
     @base.request
     def list_template_versions(self, context: RequestContext) -> list[Dict]:
@@ -173,15 +168,19 @@ class TemplateEndpoint(base.Endpoint):
         """The resource types, by name.
 
         :param type_name: a regular expression, found at the beginning
-        :raises ValueError: it is none
+        :raises Invalid: it is none, or the status is none
         """
-        return types.listing(
-            self._engine.plugins,
-            support_status=support_status,
-            type_name=type_name,
-            version=heat_version,
-            with_description=with_description,
-        )
+        plugins = self._engine.plugins
+        found = plugins.types(support_status, type_name, heat_version)
+        if not with_description:
+            return list(found)
+        return [
+            {
+                api.RES_SCHEMA_RES_TYPE: name,
+                api.RES_SCHEMA_DESCRIPTION: plugins.description(name),
+            }
+            for name in found
+        ]
 
     @base.request
     def resource_schema(
@@ -194,7 +193,7 @@ class TemplateEndpoint(base.Endpoint):
 
         :raises EntityNotFound: there is no such type
         """
-        return types.schema(self._engine.plugins, type_name, with_description)
+        return self._engine.plugins.schema(type_name, with_description)
 
     @base.request
     def generate_template(
@@ -203,9 +202,17 @@ class TemplateEndpoint(base.Endpoint):
         type_name: str,
         template_type: str = "cfn",
     ) -> Dict:
-        """A template with one resource of the type."""
-        self._engine.plugins.get(type_name)
-        raise base.not_yet("Generating a template")
+        """A template with one resource of the type.
+
+        :param template_type: ``cfn`` or ``hot``
+        :raises EntityNotFound: there is no such type
+        :raises ValueError: another kind of template
+        """
+        if template_type not in ("cfn", "hot"):
+            raise ValueError(
+                _("template_type must be cfn or hot, not %s") % template_type
+            )
+        return self._engine.plugins.template(type_name, template_type)
 
     def _template(self, stack: StackRecord) -> TemplateRecord:
         found = self._engine.db.read(

@@ -28,6 +28,7 @@ from heat.common.identifier import HeatIdentifier
 from heat.db import stacks
 from heat.db import templates
 from heat.engine import definition
+from heat.engine import function
 from heat.engine.environment import environment as env
 from heat.engine.environment import files as env_files
 from heat.engine.graph import dag
@@ -267,7 +268,7 @@ def check_attributes(
         if wish is None:
             continue
         cls = resource_class(engine, made, wish.resource_type, name)
-        if not cls.has_attribute(attr[0]):
+        if attr != function.ALL_ATTRIBUTES and not cls.offers(attr[0]):
             error = exception.InvalidTemplateAttribute(
                 resource=name, key=attr[0]
             )

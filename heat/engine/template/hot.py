@@ -27,7 +27,15 @@ from heat.common.i18n import _
 from heat.engine import function, output, parameters, rsrc_defn
 from heat.engine.template import core
 from heat.engine.template import parameters as reader
-from heat.engine.template.functions import logic, references, transforms
+from heat.engine.template.functions import (
+    cfn,
+    collections,
+    logic,
+    queries,
+    references,
+    texts,
+    transforms,
+)
 
 VERSION_KEY = "heat_template_version"
 
@@ -58,51 +66,117 @@ class Version:
     tags: bool = False
 
 
+#: What each version adds or changes; None takes away.
+_Changes = Mapping[str, type[function.Function] | None]
+
+_2013_05_23: _Changes = {
+    "Fn::Base64": cfn.Base64,
+    "Fn::GetAZs": cfn.GetAZs,
+    "Fn::Join": cfn.Join,
+    "Fn::MemberListToMap": cfn.MemberListToMap,
+    "Fn::Replace": cfn.Replace,
+    "Fn::ResourceFacade": cfn.ResourceFacade,
+    "Fn::Select": cfn.Select,
+    "Fn::Split": cfn.Split,
+    "Ref": cfn.Ref,
+    "get_attr": references.GetAttrThenSelect,
+    "get_file": references.GetFile,
+    "get_param": references.GetParam,
+    "get_resource": references.GetResource,
+    "list_join": transforms.ListJoin,
+    "resource_facade": references.ResourceFacade,
+    "str_replace": transforms.StrReplace,
+}
+_2014_10_16: _Changes = {
+    **dict.fromkeys(
+        name
+        for name in _2013_05_23
+        if name == "Ref" or name.startswith("Fn::")
+    ),
+    "Fn::Select": cfn.Select,
+    "get_attr": references.GetAttr,
+}
+_2015_04_30: _Changes = {
+    "digest": texts.Digest,
+    "repeat": collections.Repeat,
+}
+_2015_10_15: _Changes = {
+    "Fn::Select": None,
+    "get_attr": references.GetAttrOrAll,
+    "list_join": transforms.ListJoinMany,
+    "str_replace": transforms.StrReplaceAny,
+    "str_split": texts.StrSplit,
+}
+_2016_04_08: _Changes = {"map_merge": collections.MapMerge}
+_2016_10_14: _Changes = {
+    "if": logic.If,
+    "map_replace": collections.MapReplace,
+    "repeat": collections.RepeatMaps,
+    "yaql": queries.Yaql,
+}
+_2017_02_24: _Changes = {
+    "filter": collections.Filter,
+    "str_replace_strict": transforms.StrReplaceStrict,
+}
+_2017_09_01: _Changes = {
+    "contains": collections.Contains,
+    "list_concat": collections.ListConcat,
+    "list_concat_unique": collections.ListConcatUnique,
+    "make_url": texts.MakeUrl,
+    "repeat": collections.RepeatPermutations,
+    "str_replace_vstrict": transforms.StrReplaceVeryStrict,
+}
+_2021_04_16: _Changes = {"if": logic.IfOrNothing}
+
+_CONDITIONS_2016_10_14: _Changes = {
+    "and": logic.And,
+    "equals": logic.Equals,
+    "get_param": references.GetParam,
+    "not": logic.Not,
+    "or": logic.Or,
+}
+_CONDITIONS_2017_09_01: _Changes = {
+    "contains": collections.Contains,
+    "yaql": queries.Yaql,
+}
+
+#: (date, alias, functions, condition functions, what else is new)
+_HISTORY: tuple[tuple[str, str, _Changes, _Changes, dict[str, bool]], ...] = (
+    ("2013-05-23", "", _2013_05_23, {}, {}),
+    ("2014-10-16", "", _2014_10_16, {}, {}),
+    ("2015-04-30", "", _2015_04_30, {}, {}),
+    ("2015-10-15", "", _2015_10_15, {}, {}),
+    ("2016-04-08", "", _2016_04_08, {}, {}),
+    (
+        "2016-10-14",
+        "newton",
+        _2016_10_14,
+        _CONDITIONS_2016_10_14,
+        {"conditions": True},
+    ),
+    ("2017-02-24", "ocata", _2017_02_24, {}, {"modulo": True}),
+    ("2017-09-01", "pike", _2017_09_01, _CONDITIONS_2017_09_01, {}),
+    ("2018-03-02", "queens", {}, {}, {"tags": True}),
+    ("2018-08-31", "rocky", {}, {}, {}),
+    ("2021-04-16", "wallaby", _2021_04_16, {}, {}),
+)
+
+
 def _table() -> Iterator[Version]:
-    now: _Functions = {
-        "get_attr": references.GetAttrThenSelect,
-        "get_file": references.GetFile,
-        "get_param": references.GetParam,
-        "get_resource": references.GetResource,
-        "list_join": transforms.ListJoin,
-        "resource_facade": references.ResourceFacade,
-        "str_replace": transforms.StrReplace,
-    }
-    cond: _Functions = {}
-    yield Version("2013-05-23", (), dict(now), cond)
-    now["get_attr"] = references.GetAttr
-    yield Version("2014-10-16", (), dict(now), cond)
-    yield Version("2015-04-30", (), dict(now), cond)
-    now["get_attr"] = references.GetAttrOrAll
-    now["list_join"] = transforms.ListJoinMany
-    now["str_replace"] = transforms.StrReplaceAny
-    yield Version("2015-10-15", (), dict(now), cond)
-    yield Version("2016-04-08", (), dict(now), cond)
-    now["if"] = logic.If
-    cond.update(
-        {
-            "and": logic.And,
-            "equals": logic.Equals,
-            "get_param": references.GetParam,
-            "not": logic.Not,
-            "or": logic.Or,
-        }
-    )
-    yield Version("2016-10-14", ("newton",), dict(now), dict(cond), True)
-    now["str_replace_strict"] = transforms.StrReplaceStrict
-    yield Version("2017-02-24", ("ocata",), dict(now), dict(cond), True, True)
-    now["str_replace_vstrict"] = transforms.StrReplaceVeryStrict
-    yield Version("2017-09-01", ("pike",), dict(now), dict(cond), True, True)
-    yield Version(
-        "2018-03-02", ("queens",), dict(now), dict(cond), True, True, True
-    )
-    yield Version(
-        "2018-08-31", ("rocky",), dict(now), dict(cond), True, True, True
-    )
-    now["if"] = logic.IfOrNothing
-    yield Version(
-        "2021-04-16", ("wallaby",), dict(now), dict(cond), True, True, True
-    )
+    functions: _Functions = {}
+    conditions: _Functions = {}
+    features: dict[str, bool] = {}
+    for name, alias, changes, condition_changes, more in _HISTORY:
+        functions = _changed(functions, changes)
+        conditions = _changed(conditions, condition_changes)
+        features = {**features, **more}
+        aliases = (alias,) if alias else ()
+        yield Version(name, aliases, functions, conditions, **features)
+
+
+def _changed(old: _Functions, changes: _Changes) -> _Functions:
+    made: dict[str, type[function.Function] | None] = {**old, **changes}
+    return {name: cls for name, cls in sorted(made.items()) if cls is not None}
 
 
 VERSIONS: Mapping[str, Version] = {v.name: v for v in _table()}

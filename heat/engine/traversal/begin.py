@@ -107,10 +107,7 @@ def begin(
     graph = build.build(
         wanted,
         order.definition.dependencies() if order.definition else {},
-        [
-            build.Extant(row.id, frozenset(row.requires), row.replaces)
-            for row in extant
-        ],
+        [build.Extant(row.id, frozenset(row.requires)) for row in extant],
         now.isoformat(),
     )
     stacks.update(conn, stack.id, current_deps=graph.to_json())

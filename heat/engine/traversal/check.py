@@ -56,7 +56,11 @@ ACTION_OF = {
 
 @dataclasses.dataclass
 class Task:
-    """An operation on a row that this engine has claimed."""
+    """An operation on a row that this engine has claimed.
+
+    :ivar due_at: not to be polled before (monotonic seconds)
+    :ivar saved: what it made so far is recorded
+    """
 
     node: Node
     action: str
@@ -65,6 +69,7 @@ class Task:
     operation: lifecycle.Operation | None = None
     error: Exception | None = None
     saved: bool = False
+    due_at: float = 0.0
 
     @property
     def blocking(self) -> bool:

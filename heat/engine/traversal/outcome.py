@@ -50,10 +50,11 @@ ROLLED_BACK_ACTIONS = frozenset({"CREATE", "UPDATE", "ADOPT"})
 
 def stack_node(
     engine: Engine, scene: Scene, key: NodeKey
-) -> begin.Begun | None:
+) -> tuple[begin.Begun | None, list[NodeKey]]:
     """One of the stack's own nodes is ready: a half is done.
 
-    :returns: a further traversal, when something was left to clean up
+    :returns: a further traversal, when something was left to clean up, and
+        the nodes that are ready now
     """
     now = timeutils.utcnow()
     return engine.db.run(lambda conn: _stack_node(conn, scene, key, now))
@@ -61,7 +62,7 @@ def stack_node(
 
 def _stack_node(
     conn: sa.Connection, scene: Scene, key: NodeKey, now: datetime.datetime
-) -> begin.Begun | None:
+) -> tuple[begin.Begun | None, list[NodeKey]]:
     # The stack row first, as begin does: the two never wait for each other.
     traversal = scene.traversal
     completed = key == STACK_UPDATE and _completes(scene)
@@ -77,18 +78,19 @@ def _stack_node(
         values,
         not_locked=False,
     ):
-        return None
+        return None, []
     if not sync_points.mark_done(conn, traversal, [key]):
-        return None
+        return None, []
     if key == STACK_UPDATE:
-        if not finish.pass_on(conn, scene, [key]):
+        fired = finish.pass_on(conn, scene, [key])
+        if STACK_CLEANUP not in fired:
             left = sync_points.unfinished(conn, traversal, is_update=False)
             stacks.update(
                 conn, scene.stack.id, status_reason=f"cleaning up: {left} left"
             )
-            return None
+            return None, fired
         sync_points.mark_done(conn, traversal, [STACK_CLEANUP])
-    return _end(conn, scene, now)
+    return _end(conn, scene, now), []
 
 
 def _completes(scene: Scene) -> bool:

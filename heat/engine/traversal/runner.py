@@ -36,6 +36,7 @@ from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.traversal import check
 from heat.engine.traversal import turn
+from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.scene import Scenes
 
 LOG = logging.getLogger(__name__)
@@ -112,7 +113,7 @@ class Lane:
         self.stack_id = stack_id
         self.traversal_id = traversal_id
         # Kept as long as an operation of it runs, even when superseded.
-        self.scene: turn.Scene | None = None
+        self.scene: Scene | None = None
         # All below is guarded by the runner's lock.
         self.ready: collections.deque[NodeKey] = collections.deque()
         self.known: set[NodeKey] = set()
@@ -187,6 +188,12 @@ class Runner:
                     lane.known.add(key)
                     lane.ready.append(key)
             self._pump_soon(lane)
+
+    def works_on(self, traversal_id: str, node: NodeKey) -> bool:
+        """Whether a node is in hand here (recovery leaves it alone)."""
+        with self._lock:
+            lane = self._lanes.get(traversal_id)
+            return lane is not None and node in lane.known
 
     def stop(self, timeout: float = 30.0) -> None:
         """Take nothing new, let running steps end, hand the rest over.
@@ -285,7 +292,7 @@ class Runner:
                 self._carry_on(lane, scene, written)
 
     def _carry_on(
-        self, lane: Lane, scene: turn.Scene, done: turn.Done
+        self, lane: Lane, scene: Scene, done: turn.Done
     ) -> None:
         """Do what a turn left to do."""
         with self._lock:
@@ -357,17 +364,18 @@ class Runner:
         self._timer.after(delay, due)
 
     def _advance(
-        self, lane: Lane, scene: turn.Scene, task: check.Task, first: bool
+        self, lane: Lane, scene: Scene, task: check.Task, first: bool
     ) -> None:
         """One step of an operation that may block, on its own thread."""
-        ended = check.advance(self._engine, scene, task, first=first)
+        try:
+            done = turn.step(self._engine, scene, task, first=first)
+        except Exception:
+            LOG.exception("a step of stack %s failed", lane.stack_id)
+            done = turn.Done(waiting=[(RETRY_SECONDS, task)])
         with self._lock:
-            lane.busy -= 1
-            if isinstance(ended, check.Result):
-                lane.results.append(ended)
-                self._pump_soon(lane)
-                self._quiet.notify_all()
-                return
-            lane.busy += 1
-        turn.save(self._engine, [task])
-        self._later(lane, ended, task)
+            lane.busy += len(done.waiting) - 1
+            lane.results.extend(done.results)
+            self._pump_soon(lane)
+            self._quiet.notify_all()
+        for delay, each in done.waiting:
+            self._later(lane, delay, each)

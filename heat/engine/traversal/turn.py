@@ -18,7 +18,6 @@ database and the plug-ins, so the simulation runs exactly this.
 from __future__ import annotations
 
 import dataclasses
-import logging
 from collections.abc import Collection, Sequence
 
 from heat.common.context import RequestContext
@@ -31,11 +30,6 @@ from heat.engine.traversal import check
 from heat.engine.traversal import finish
 from heat.engine.traversal import outcome
 from heat.engine.traversal.scene import Scene
-
-LOG = logging.getLogger(__name__)
-
-__all__ = ["Done", "Scene", "Work", "run", "save", "send_on_newest", "write"]
-
 
 @dataclasses.dataclass
 class Work:
@@ -111,6 +105,22 @@ def run(engine: Engine, scene: Scene, work: Work) -> Done:
     return done
 
 
+# Seconds until a waiting operation looks whether it is still wanted.
+ATTENTION = 2.0
+
+
+def _wait(
+    engine: Engine, done: Done, delay: float, task: check.Task
+) -> None:
+    """Come back after the delay, or sooner to see what became of the stack.
+
+    A plug-in that asked to be left alone for an hour is, but its stack can
+    be deleted at any moment.
+    """
+    task.due_at = engine.monotonic() + delay
+    done.waiting.append((min(delay, ATTENTION), task))
+
+
 def _start(
     engine: Engine,
     scene: Scene,
@@ -129,7 +139,7 @@ def _start(
             results.append(ended)
         else:
             waiting.append(task)
-            done.waiting.append((ended, task))
+            _wait(engine, done, ended, task)
     save(engine, waiting)
 
 
@@ -148,6 +158,8 @@ def _poll(
         if unwanted and task.action != "DELETE":
             reason = "Stack DELETE started: operation cancelled"
             results.append(check.cancelled(task, reason))
+        elif engine.monotonic() < task.due_at:
+            _wait(engine, done, task.due_at - engine.monotonic(), task)
         elif task.blocking:
             done.threads.append((task, False))
         else:
@@ -155,7 +167,7 @@ def _poll(
             if isinstance(ended, check.Result):
                 results.append(ended)
             else:
-                done.waiting.append((ended, task))
+                _wait(engine, done, ended, task)
 
 
 def _deleting(engine: Engine, scene: Scene) -> bool:
@@ -164,6 +176,20 @@ def _deleting(engine: Engine, scene: Scene) -> bool:
         return False
     stack = engine.db.read(lambda conn: stacks.get(conn, scene.stack.id))
     return stack is None or stack.action == "DELETE"
+
+
+def step(
+    engine: Engine, scene: Scene, task: check.Task, *, first: bool
+) -> Done:
+    """One step of an operation that may block, on a thread of its own."""
+    done = Done()
+    ended = check.advance(engine, scene, task, first=first)
+    if isinstance(ended, check.Result):
+        done.results.append(ended)
+    else:
+        _wait(engine, done, ended, task)
+        save(engine, [task])
+    return done
 
 
 def save(engine: Engine, tasks: Sequence[check.Task]) -> None:
@@ -200,7 +226,8 @@ def _stack_nodes(
 ) -> None:
     for key in keys:
         done.released.add(key)
-        begun = outcome.stack_node(engine, scene, key)
+        begun, fired = outcome.stack_node(engine, scene, key)
+        done.ready.extend(fired)
         if begun is not None:
             done.begun.append(begun)
         done.ended = done.ended or key == STACK_CLEANUP

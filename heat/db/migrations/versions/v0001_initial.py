@@ -225,7 +225,7 @@ _table(
     sa.Index("uq_resource_uuid", "uuid", unique=True),
     sa.Index("ix_resource_stack_id", "stack_id", "name"),
     sa.Index("ix_resource_nova_instance", "nova_instance"),
-    sa.Index("ix_resource_engine_id", "engine_id"),
+    sa.Index("ix_resource_claim_id", "claim_id"),
     sa.Index("ix_resource_root_stack_id", "root_stack_id"),
 )
 

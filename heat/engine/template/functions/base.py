@@ -28,6 +28,8 @@ from heat.engine import function
 MAX_TEXT = 16 * 1024 * 1024
 #: Most values of a list that a function multiplies out.
 MAX_VALUES = 500_000
+#: Most steps of a replacement: well below a second.
+_MAX_WORK = 5_000_000
 
 
 class HotFunction(function.Function):
@@ -208,11 +210,17 @@ def replace_all(text: str, pairs: Iterable[tuple[str, str]]) -> str:
     """Replace texts, the longest first; what is put in stays as it is.
 
     :param pairs: what to replace, by what
-    :raises ValueError: when the result gets too long
+    :raises ValueError: when the result gets too long, or takes too long
     """
     pieces: list[tuple[str, bool]] = [(text, False)]
     length = len(text)
+    work = 0
     for key, value in sorted(pairs, key=lambda p: (-len(p[0]), p[0])):
+        # To look through a text is some hundred times faster than to go
+        # from one piece to the next.
+        work += len(pieces) + len(text) // 100
+        if work > _MAX_WORK:
+            raise ValueError(_("There is too much to replace in the text"))
         out: list[tuple[str, bool]] = []
         for piece, done in pieces:
             if done or key not in piece:

@@ -16,7 +16,7 @@ The docstrings are shown to users by the list of template functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heat.common import exception
@@ -295,11 +295,13 @@ class ResourceFacade(base.HotFunction):
     with one of ``metadata``, ``deletion_policy`` and ``update_policy``.
     """
 
-    names = ("metadata", "deletion_policy", "update_policy")
+    names: tuple[str, ...] = ("metadata", "deletion_policy", "update_policy")
+    #: What the names are called inside, where that differs.
+    keys: Mapping[str, str] = {}
 
     def __init__(self, stack: Any, fn_name: str, args: Any) -> None:
         super().__init__(stack, fn_name, args)
-        if args not in self.names:
+        if not isinstance(args, str) or args not in self.names:
             raise self._wrong(" | ".join(self.names))
 
     def result(self) -> Any:
@@ -307,4 +309,4 @@ class ResourceFacade(base.HotFunction):
         if facade is None:
             # The template may be checked, or created, on its own too.
             return None
-        return facade.get(self.args)
+        return facade.get(self.keys.get(self.args, self.args))

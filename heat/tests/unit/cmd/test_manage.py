@@ -16,6 +16,8 @@ import contextlib
 import io
 import pathlib
 
+import fixtures
+
 from heat.cmd import manage
 from heat.db import services
 from heat.tests import base
@@ -27,7 +29,7 @@ class ManageTest(base.TestCase):
         super().setUp()
         scratch = self.useFixture(backends.Scratch(schema=False))
         self.db = scratch.db
-        directory = self.useFixture(backends.fixtures.TempDir()).path
+        directory = self.useFixture(fixtures.TempDir()).path
         self.conf = pathlib.Path(directory) / "heat.conf"
         self.conf.write_text(f"[database]\nconnection = {scratch.url}\n")
 

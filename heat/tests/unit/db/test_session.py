@@ -12,12 +12,15 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 
+import fixtures
 import sqlalchemy as sa
 import testscenarios
 from oslo_config import cfg
 from oslo_db import exception as db_exc
+from oslo_db import options
 
 from heat.db import models, session
 from heat.tests import base
@@ -238,7 +241,7 @@ class TransactionTest(backends.DatabaseTestCase):
         )
 
 
-class _NoPause(backends.fixtures.MonkeyPatch):
+class _NoPause(fixtures.MonkeyPatch):
     def __init__(self):
         super().__init__("heat.db.session._sleep", lambda *args: None)
 
@@ -329,6 +332,32 @@ class UrlTest(base.TestCase):
         self.addCleanup(db.dispose)
         self.assertEqual("sqlite", db.dialect)
         self.assertEqual(1, db.read(lambda c: c.scalar(sa.text("SELECT 1"))))
+
+
+class ReachTest(base.TestCase):
+    def test_a_server_that_is_not_there(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        naps = []
+        self.useFixture(
+            fixtures.MonkeyPatch("heat.db.session.time.sleep", naps.append)
+        )
+        for scheme in ("mysql+pymysql", "postgresql+psycopg2"):
+            conf = cfg.ConfigOpts()
+            conf([], default_config_files=[], default_config_dirs=[])
+            conf.register_opts(options.database_opts, "database")
+            conf.set_override("max_retries", 2, "database")
+            conf.set_override("retry_interval", 7, "database")
+            with self.subTest(scheme):
+                naps.clear()
+                self.assertRaises(
+                    (sa.exc.OperationalError, db_exc.DBConnectionError),
+                    session.Database,
+                    conf,
+                    f"{scheme}://nobody@127.0.0.1:{port}/none",
+                )
+                self.assertEqual([7, 7], naps)
 
 
 class PauseTest(base.TestCase):

@@ -1,0 +1,109 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Processes. Importing this package chooses the concurrency backend.
+
+Every entry point lives in this package, so the choice is made before
+anything else of the service, or of a library that locks, is imported. It is
+looked up in the environment (``HEAT_CONCURRENCY_BACKEND``) and then in the
+configuration files (``[DEFAULT] concurrency_backend``): ``threading``, the
+default, or ``eventlet``. No other package may import eventlet.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import pathlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+OPTION = "concurrency_backend"
+VARIABLE = "HEAT_CONCURRENCY_BACKEND"
+BACKENDS = ("threading", "eventlet")
+
+_DEFAULT_FILES = ("~/.heat/heat.conf", "~/heat.conf", "/etc/heat/heat.conf")
+
+
+def choose(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """The backend to use: ``threading`` or ``eventlet``.
+
+    Reads configuration files itself: oslo.config may not be imported yet.
+
+    :param argv: command line without the program's name
+    :raises SystemExit: another word was given
+    """
+    word = environ.get(VARIABLE)
+    if not word:
+        for path in _files(argv):
+            word = _value(path) or word
+    word = word or "threading"
+    if word not in BACKENDS:
+        raise SystemExit(
+            f"{OPTION} must be one of {', '.join(BACKENDS)}, not {word!r}"
+        )
+    return word
+
+
+def init_backend(backend: str) -> None:
+    """Make oslo.service use this backend; eventlet patches the process.
+
+    Does nothing when whoever imports this package has chosen already.
+    """
+    if backend == "eventlet":
+        import eventlet
+
+        eventlet.monkey_patch()
+    from oslo_service import backend as oslo_backend
+
+    if oslo_backend.get_backend_type() is None:
+        oslo_backend.init_backend(oslo_backend.BackendType(backend))
+
+
+def _files(argv: Sequence[str]) -> Iterator[str]:
+    """The configuration files that the process will read, in order."""
+    named = []
+    words = iter(argv)
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option in ("--config-file", "--config-dir"):
+            path = value if equals else next(words, "")
+            named += _expanded(path, option == "--config-dir")
+    if named:
+        yield from named
+        return
+    for path in _DEFAULT_FILES:
+        found = os.path.expanduser(path)
+        if os.path.exists(found):
+            yield found
+            return
+
+
+def _expanded(path: str, directory: bool) -> list[str]:
+    if not directory:
+        return [path]
+    return [str(found) for found in sorted(pathlib.Path(path).glob("*.conf"))]
+
+
+def _value(path: str) -> str | None:
+    """The option in one file. What is wrong with a file is found later."""
+    parser = configparser.RawConfigParser(
+        strict=False, default_section="<none>", allow_no_value=True
+    )
+    try:
+        parser.read(path, encoding="utf-8")
+    except (configparser.Error, OSError, UnicodeDecodeError):
+        return None
+    return parser.get("DEFAULT", OPTION, fallback=None)
+
+
+init_backend(choose(sys.argv[1:], os.environ))

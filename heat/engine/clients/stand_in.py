@@ -1,0 +1,116 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Stand-in physical objects, for resource types that have no cloud.
+
+Tests must see what exists, what leaked and what was deleted. When the
+option is on, such types keep one row in a table of ours for each object
+they would have in a cloud; when it is off, nothing is written.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_config import cfg
+
+from heat.common import exception
+from heat.db import models
+
+GROUP = "test_resources"
+
+#: (group, options) pairs, to be registered with the others at start
+OPTS = (
+    (
+        GROUP,
+        [
+            cfg.BoolOpt(
+                "record_objects",
+                default=False,
+                help="Keep a row in the table test_object for each object "
+                "that a resource type without a cloud stands for. For "
+                "tests of the service only.",
+            )
+        ],
+    ),
+)
+
+
+def is_recording(conf: Any) -> bool:
+    """Tell whether objects are recorded; False where nobody configured."""
+    try:
+        return bool(conf[GROUP].record_objects)
+    except (AttributeError, KeyError, TypeError, cfg.Error):
+        return False
+
+
+class StandIn:
+    """The objects of one resource's type.
+
+    :param view: the :class:`heat.engine.resource.view.StackView`
+    """
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+        self._db = view.db if is_recording(view.conf) else None
+
+    def create(self, physical_id: str, rsrc: Any) -> None:
+        """Make an object.
+
+        :raises heat.common.exception.PhysicalResourceExists: when it is
+            there already: then it was made twice
+        """
+        if self._db is None:
+            return
+        row = {
+            "id": physical_id,
+            "resource_type": rsrc.type(),
+            "resource_name": rsrc.name,
+            "stack_id": self._view.id,
+            "tenant": self._view.tenant_id,
+            "resource_uuid": rsrc.uuid,
+            "created_at": datetime.datetime.now(datetime.UTC).replace(
+                tzinfo=None, microsecond=0
+            ),
+        }
+
+        def work(conn: sa.Connection) -> None:
+            if _find(conn, physical_id):
+                raise exception.PhysicalResourceExists(name=physical_id)
+            conn.execute(sa.insert(models.test_object).values(**row))
+
+        self._db.run(work)
+
+    def delete(self, physical_id: str) -> None:
+        """Delete an object; one that is gone already is no error."""
+        if self._db is None:
+            return
+        table = models.test_object
+        self._db.run(
+            lambda conn: conn.execute(
+                sa.delete(table).where(table.c.id == physical_id)
+            )
+        )
+
+    def exists(self, physical_id: str) -> bool:
+        """Tell whether it is there; where nothing is recorded, it is."""
+        if self._db is None:
+            return True
+        return bool(self._db.read(lambda conn: _find(conn, physical_id)))
+
+
+def _find(conn: sa.Connection, physical_id: str) -> bool:
+    table = models.test_object
+    query = sa.select(table.c.id).where(table.c.id == physical_id)
+    return conn.execute(query).first() is not None

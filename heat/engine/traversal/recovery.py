@@ -1,0 +1,201 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Makes work eligible again that an engine left behind.
+
+Recovery does not run anything: it releases the claims of engines that are
+dead, settling each row by the table below, and sends every node that is
+ready and that nobody works on. Sending twice is harmless, so is doing this
+on several engines at once: each release is conditional on the claim.
+
+==========================  ===============================================
+row found in                what happens
+==========================  ===============================================
+CREATE, no physical id      CREATE_FAILED saying what may be left over;
+                            then replaced
+CREATE, physical id known   CREATE_FAILED keeping the id; then replaced, the
+                            old object goes in clean-up
+UPDATE                      UPDATE_FAILED; decided again
+DELETE                      repeated: deletes are idempotent
+==========================  ===============================================
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.common.context import RequestContext
+from heat.db import events
+from heat.db import resources
+from heat.db import services
+from heat.db import stacks
+from heat.db import sync_points
+from heat.engine.ports import Engine
+from heat.engine.ports import NodeKey
+
+LOG = logging.getLogger(__name__)
+
+# Whether this engine works on a node of a traversal at this moment.
+Busy = Callable[[str, NodeKey], bool]
+
+
+def context_of(stack: stacks.StackRecord) -> RequestContext:
+    """The context to go on with when nobody asks: the stack's own project."""
+    return RequestContext(
+        project_id=stack.tenant, username=stack.username, overwrite=False
+    )
+
+
+class Sweeper:
+    """Looks after the work of every engine, again and again.
+
+    A ready node is sent again when two sweeps in a row have seen it: what
+    is on its way between two engines is left alone.
+    """
+
+    def __init__(
+        self, engine: Engine, dead_after: float, busy: Busy | None = None
+    ) -> None:
+        self._engine = engine
+        self._dead_after = dead_after
+        self._busy = busy
+        self._seen: set[tuple[str, NodeKey]] = set()
+
+    def sweep(self) -> int:
+        """One round; how many nodes were sent again."""
+        engine = self._engine
+        release_dead(engine, self._dead_after)
+        seen: set[tuple[str, NodeKey]] = set()
+        sent = 0
+        for stack in engine.db.read(stacks.in_progress):
+            nodes = stalled(engine, stack)
+            keys = {(stack.current_traversal or "", node) for node in nodes}
+            seen |= keys
+            again = [node for _id, node in sorted(keys & self._seen)]
+            sent += _send(engine, stack, again, self._busy)
+        self._seen = seen
+        return sent
+
+
+def resume(engine: Engine, *, alone: bool) -> int:
+    """At start: go on with what was left; how many nodes were sent.
+
+    :param alone: no other engine uses this database, so whoever holds a
+        claim is dead
+    """
+    if alone:
+        release(engine, lambda row: row.engine_id != engine.engine_id)
+    sent = 0
+    for stack in engine.db.read(stacks.in_progress):
+        sent += _send(engine, stack, stalled(engine, stack), None)
+    return sent
+
+
+def release_dead(engine: Engine, dead_after: float) -> int:
+    """Release what engines hold that have not renewed for so long."""
+    living = engine.db.read(lambda conn: services.living(conn, dead_after))
+    living.add(engine.engine_id)
+    return release(engine, lambda row: row.engine_id not in living)
+
+
+def hand_over(engine: Engine) -> int:
+    """At a clean stop: release whatever this engine still holds."""
+    return release(engine, lambda row: row.engine_id == engine.engine_id)
+
+
+def release(
+    engine: Engine, which: Callable[[resources.ResourceRecord], bool]
+) -> int:
+    """Settle claimed rows by the table above; how many."""
+    rows = [row for row in engine.db.read(resources.claimed) if which(row)]
+    for row in rows:
+        LOG.warning(
+            "releasing resource %s of stack %s, held by engine %s",
+            row.name,
+            row.stack_id,
+            row.engine_id,
+        )
+        engine.db.run(lambda conn, row=row: _settle(conn, row))  # type: ignore[misc]
+    return len(rows)
+
+
+def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
+    now = timeutils.utcnow()
+    if row.action == "DELETE":
+        resources.update_claimed(conn, row.id, row.claim_id or "", {})
+        return
+    reason = f"{row.action} was interrupted: its engine stopped"
+    if row.action == "CREATE" and row.physical_id is None:
+        reason += f"; an object of {row.resource_type} may be left over"
+    changed = resources.update_claimed(
+        conn,
+        row.id,
+        row.claim_id or "",
+        {"status": "FAILED", "status_reason": reason, "updated_at": now},
+    )
+    if changed:
+        events.insert_many(
+            conn,
+            [
+                {
+                    "stack_id": row.stack_id,
+                    "created_at": now,
+                    "resource_action": row.action,
+                    "resource_status": "FAILED",
+                    "resource_name": row.name,
+                    "physical_resource_id": row.physical_id,
+                    "resource_status_reason": reason,
+                    "resource_type": row.resource_type,
+                    "rsrc_prop_data_id": row.rsrc_prop_data_id,
+                }
+            ],
+        )
+
+
+def stalled(engine: Engine, stack: stacks.StackRecord) -> list[NodeKey]:
+    """Nodes that could act, have not, and whose row nobody holds."""
+
+    def read(conn: sa.Connection) -> list[NodeKey]:
+        traversal = sync_points.Traversal(
+            stack.id, stack.current_traversal or ""
+        )
+        ready = sync_points.ready(conn, traversal)
+        held = _held(conn, stack.id)
+        return [key for key in ready if key[0] not in held]
+
+    return engine.db.read(read)
+
+
+def _held(conn: sa.Connection, stack_id: str) -> Collection[int]:
+    """Row ids that are held, or whose replacement is."""
+    rows = resources.claimed_in(conn, stack_id)
+    return {row.id for row in rows} | {
+        row.replaces for row in rows if row.replaces is not None
+    }
+
+
+def _send(
+    engine: Engine,
+    stack: stacks.StackRecord,
+    nodes: Collection[NodeKey],
+    busy: Busy | None,
+) -> int:
+    traversal_id = stack.current_traversal or ""
+    todo = [
+        node for node in nodes if busy is None or not busy(traversal_id, node)
+    ]
+    if todo:
+        engine.sender.send(context_of(stack), stack.id, traversal_id, todo)
+    return len(todo)

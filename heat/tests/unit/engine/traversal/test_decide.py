@@ -1,0 +1,124 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""The decision tables, row by row."""
+
+from __future__ import annotations
+
+from heat.engine.traversal import decide
+from heat.engine.traversal.decide import Change
+from heat.engine.traversal.decide import CleanupFacts
+from heat.engine.traversal.decide import Step
+from heat.engine.traversal.decide import UpdateFacts
+from heat.tests import base
+
+DIFFERS = Change(needs_update=True, changed=("a",), because="a changed")
+FORCES = Change(True, True, ("a",), "can't be changed in place: a")
+
+UPDATES = [
+    # (reason, facts, step)
+    ("a held row waits", UpdateFacts("INIT", "COMPLETE", True), Step.WAIT),
+    ("new", UpdateFacts("INIT", "COMPLETE"), Step.CREATE),
+    ("being deleted", UpdateFacts("DELETE", "IN_PROGRESS"), Step.REPLACE),
+    ("delete failed", UpdateFacts("DELETE", "FAILED"), Step.REPLACE),
+    ("deleted", UpdateFacts("DELETE", "COMPLETE"), Step.REPLACE),
+    (
+        "another class",
+        UpdateFacts("CREATE", "COMPLETE", same_class=False),
+        Step.REPLACE,
+    ),
+    (
+        "failed, not to be repaired",
+        UpdateFacts("CREATE", "FAILED", replace_failed=True),
+        Step.REPLACE,
+    ),
+    (
+        "failed, to be repaired, though nothing differs",
+        UpdateFacts("UPDATE", "FAILED", change=Change()),
+        Step.UPDATE,
+    ),
+    (
+        "a change that forces a replacement",
+        UpdateFacts("CREATE", "COMPLETE", change=FORCES),
+        Step.REPLACE,
+    ),
+    (
+        "a change in place",
+        UpdateFacts("CREATE", "COMPLETE", change=DIFFERS),
+        Step.UPDATE,
+    ),
+    (
+        "nothing differs",
+        UpdateFacts("CREATE", "COMPLETE", change=Change()),
+        Step.KEEP,
+    ),
+    (
+        "what was interrupted is not complete",
+        UpdateFacts("UPDATE", "IN_PROGRESS", change=Change()),
+        Step.UPDATE,
+    ),
+    (
+        "a resumed row is as good as any",
+        UpdateFacts("RESUME", "COMPLETE", change=Change()),
+        Step.KEEP,
+    ),
+]
+
+CLEANUPS = [
+    ("held", CleanupFacts("CREATE", "COMPLETE", claimed=True), Step.WAIT),
+    ("living", CleanupFacts("CREATE", "COMPLETE", living=True), Step.NOTHING),
+    ("gone already", CleanupFacts("DELETE", "COMPLETE"), Step.NOTHING),
+    (
+        "never created",
+        CleanupFacts("INIT", "COMPLETE", has_object=False),
+        Step.DROP,
+    ),
+    (
+        "external, whatever the policy",
+        CleanupFacts("CHECK", "COMPLETE", external=True),
+        Step.FORGET,
+    ),
+    (
+        "retained",
+        CleanupFacts("CREATE", "COMPLETE", deletion_policy="retain"),
+        Step.FORGET,
+    ),
+    ("old", CleanupFacts("CREATE", "COMPLETE"), Step.DELETE),
+    (
+        "a failed create may have left something",
+        CleanupFacts("CREATE", "FAILED", has_object=False),
+        Step.DELETE,
+    ),
+    ("half deleted", CleanupFacts("DELETE", "FAILED"), Step.DELETE),
+    (
+        "snapshot first is a delete",
+        CleanupFacts("CREATE", "COMPLETE", deletion_policy="snapshot"),
+        Step.DELETE,
+    ),
+]
+
+
+class DecideTest(base.TestCase):
+    def test_update_steps(self):
+        for reason, facts, step in UPDATES:
+            with self.subTest(reason):
+                self.assertIs(step, decide.update_step(facts)[0])
+
+    def test_cleanup_steps(self):
+        for reason, facts, step in CLEANUPS:
+            with self.subTest(reason):
+                self.assertIs(step, decide.cleanup_step(facts)[0])
+
+    def test_a_replacement_says_why(self):
+        facts = UpdateFacts("CREATE", "COMPLETE", change=FORCES)
+        self.assertEqual(
+            "can't be changed in place: a", decide.update_step(facts)[1]
+        )
