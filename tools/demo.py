@@ -115,7 +115,7 @@ class Demo:
         rows = answer if isinstance(answer, list) else [answer]
         for row in rows:
             text = json.dumps(row, ensure_ascii=False)
-            print(textwrap.shorten(f"     {text}", 200, placeholder=" ..."))
+            print("     " + textwrap.shorten(text, 170, placeholder=" ..."))
 
     def check(self, true: bool, claim: str) -> None:
         if not true:

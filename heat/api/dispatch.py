@@ -59,7 +59,7 @@ class Dispatcher:
         self._engine = api_request.guard(engine)
         self._settings = settings
         self._policy = enforcer
-        self._map = _url_map(routes.ROUTES)
+        self._map = url_map(routes.ROUTES)
 
     def __call__(
         self,
@@ -172,7 +172,7 @@ def _for_project(
     return heat_context.RequestContext.from_dict(values, overwrite=False)
 
 
-def _url_map(table: Iterable[str]) -> routing.Map:
+def url_map(table: Iterable[str]) -> routing.Map:
     """The table for werkzeug; the endpoint of a rule is its path."""
     rules = []
     for route in table:

@@ -25,6 +25,7 @@ import configparser
 import os
 import pathlib
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
 OPTION = "concurrency_backend"
@@ -59,6 +60,8 @@ def init_backend(backend: str) -> None:
 
     Does nothing when whoever imports this package has chosen already.
     """
+    # futurist imports it to see whether it is there.
+    warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")
     if backend == "eventlet":
         import eventlet
 

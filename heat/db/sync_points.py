@@ -117,10 +117,15 @@ def mark_done(
 
 
 def decrement(
-    conn: sa.Connection, traversal: Traversal, counts: Counter[NodeKey]
+    conn: sa.Connection,
+    traversal: Traversal,
+    counts: Counter[NodeKey],
+    complete: Collection[NodeKey] = (),
 ) -> list[NodeKey]:
     """Take off inputs that have arrived.
 
+    :param complete: keys of ``counts`` that get all their inputs at once,
+        so that nobody has to look what is left
     :returns: the keys that now have all inputs: the caller fires them after
         its commit. The rows stay locked till then, so no other transaction
         can see them reach zero too.
@@ -135,9 +140,10 @@ def decrement(
                 .where(_these(traversal, chunk))
                 .values(remaining=_points.c.remaining - amount)
             )
-    fired: set[NodeKey] = set()
+    fired: set[NodeKey] = set(complete)
+    asked = counts.keys() - fired
     for half in (True, False):
-        for chunk in _chunks(sorted(k for k in counts if k[1] is half)):
+        for chunk in _chunks(sorted(k for k in asked if k[1] is half)):
             fired |= _keys(
                 conn, traversal, _these(traversal, chunk), _open(ready=True)
             )

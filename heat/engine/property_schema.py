@@ -275,10 +275,9 @@ class Walk:
             self._known(schema.schema, value)
         out = {}
         for key, child in schema.schema.items():
-            given = key in value
-            if given or self.fill or self.translation is not None:
+            if key in value or self.fill or self.translation is not None:
                 found = self._child(child, key, value, f"{path}.{key}")
-                if given or self.fill or found is not None:
+                if self.fill or found is not None:
                     out[key] = found
         return out
 

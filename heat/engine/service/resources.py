@@ -130,7 +130,9 @@ class ResourceEndpoint(base.Endpoint):
         wanted = _criteria(filters)
         stack = self._stack(context, stack_identity, show_deleted=True)
         depth = self._depth(nested_depth)
-        found = self._engine.db.read(lambda conn: _tree(conn, stack, depth))
+        found = self._engine.db.read(
+            lambda conn: list(_tree(conn, stack, depth))
+        )
         listed: list[Dict] = []
         for shown in found:
             rows = [row for row in shown.current if _matches(row, wanted)]

@@ -135,7 +135,12 @@ def pass_on(
         counts.update(scene.graph.required_by(key))
     if not counts:
         return []
-    return sync_points.decrement(conn, scene.traversal, counts)
+    complete = [
+        key
+        for key, amount in counts.items()
+        if amount == len(scene.graph.requires(key))
+    ]
+    return sync_points.decrement(conn, scene.traversal, counts, complete)
 
 
 def arrive(

@@ -119,7 +119,8 @@ class Lane:
         self.known: set[NodeKey] = set()
         self.due: list[check.Task] = []
         self.results: list[check.Result] = []
-        self.busy = 0
+        self.busy = 0  # operations that wait, or run on a thread
+        self.stepping = 0  # of these, on a thread
         self.pumping = False
 
     @property
@@ -205,7 +206,9 @@ class Runner:
         with self._lock:
             self._stopping = True
             deadline = self._engine.monotonic() + timeout
-            while any(lane.pumping or lane.busy for lane in self._running()):
+            while any(
+                lane.pumping or lane.stepping for lane in self._running()
+            ):
                 left = deadline - self._engine.monotonic()
                 if left <= 0 or not self._quiet.wait(left):
                     break
@@ -300,6 +303,7 @@ class Runner:
             lane.known.update(done.ready)
             surplus = self._keep(lane, done.ready)
             lane.busy += len(done.threads) + len(done.waiting)
+            lane.stepping += len(done.threads)
         self._offer(lane, surplus)
         for task, first in done.threads:
             self._pool.submit(self._advance, lane, scene, task, first)
@@ -374,6 +378,7 @@ class Runner:
             done = turn.Done(waiting=[(RETRY_SECONDS, task)])
         with self._lock:
             lane.busy += len(done.waiting) - 1
+            lane.stepping -= 1
             lane.results.extend(done.results)
             self._pump_soon(lane)
             self._quiet.notify_all()

@@ -77,8 +77,11 @@ class CreateTest(StoryTest):
         self.world.run()
         self.assertState("CREATE_COMPLETE", stack)
         self.assertEqual({"last": "first"}, self.world.outputs(stack))
-        order = [name for name, what in self.world.events(stack)
-                 if what == "CREATE_COMPLETE"]
+        order = [
+            name
+            for name, what in self.world.events(stack)
+            if what == "CREATE_COMPLETE"
+        ]
         self.assertEqual(["a", "b", "c", "stack"], order)
 
     def test_an_empty_stack_completes(self):
@@ -247,8 +250,11 @@ class DeleteTest(StoryTest):
         self.world.delete(stack)
         self.world.run()
         self.assertState("DELETE_COMPLETE", stack)
-        gone = [name for name, what in self.world.events(stack)
-                if what == "DELETE_COMPLETE"]
+        gone = [
+            name
+            for name, what in self.world.events(stack)
+            if what == "DELETE_COMPLETE"
+        ]
         self.assertEqual(["c", "b", "a", "stack"], gone)
         self.assertEqual([], self.world.rows(stack))
         # The name is free again.
@@ -297,6 +303,4 @@ class DeleteTest(StoryTest):
         self.world.run()
         self.assertState("DELETE_COMPLETE", stack)
         self.assertIn(("a", "DELETE_COMPLETE"), self.world.events(stack))
-        self.assertNotIn(
-            ("a", "DELETE_IN_PROGRESS"), self.world.events(stack)
-        )
+        self.assertNotIn(("a", "DELETE_IN_PROGRESS"), self.world.events(stack))

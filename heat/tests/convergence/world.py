@@ -90,7 +90,9 @@ class World:
         self.conf = config.load("heat-test", [], conf=cfg.ConfigOpts())
         self.plugins = PluginRegistry.load(self.conf)
         self.bus = Bus()
-        self.engines = [self.make_engine(f"engine-{i}") for i in range(engines)]
+        self.engines = [
+            self.make_engine(f"engine-{i}") for i in range(engines)
+        ]
         self.context = RequestContext(
             project_id=PROJECT, user_id="user", username="user"
         )
@@ -121,7 +123,13 @@ class World:
     ) -> str:
         args.setdefault("disable_rollback", True)
         record = converge.create(
-            self.engines[0], self.context, name, template, params or {}, {}, args
+            self.engines[0],
+            self.context,
+            name,
+            template,
+            params or {},
+            {},
+            args,
         )
         return record.id
 
@@ -172,7 +180,9 @@ class World:
                 return
         raise AssertionError("the world does not come to rest")
 
-    def run_until(self, reached: Callable[[], bool], steps: int = 10000) -> None:
+    def run_until(
+        self, reached: Callable[[], bool], steps: int = 10000
+    ) -> None:
         for _step in range(steps):
             if reached():
                 return
@@ -191,9 +201,7 @@ class World:
             )
         )
         if scene is not None:
-            self._turn(
-                engine, scene, turn.Work([], [], list(message.nodes))
-            )
+            self._turn(engine, scene, turn.Work([], [], list(message.nodes)))
 
     def _turn(self, engine: Engine, scene: Scene, work: turn.Work) -> None:
         done = turn.run(engine, scene, work)
@@ -268,6 +276,9 @@ class World:
         """(resource name, ACTION_STATUS) in order."""
         found = self.db.read(lambda conn: events.list_(conn, [stack_id]))
         return [
-            (each.resource_name, f"{each.resource_action}_{each.resource_status}")
+            (
+                each.resource_name,
+                f"{each.resource_action}_{each.resource_status}",
+            )
             for each in found
         ]

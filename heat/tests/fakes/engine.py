@@ -213,7 +213,10 @@ class FakeEngine:
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.contexts: list[Any] = []
-        self.answers: dict[str, Any] = copy.deepcopy(ANSWERS)
+        # One by one: two answers may show the same row, a test changes one.
+        self.answers: dict[str, Any] = {
+            name: copy.deepcopy(answer) for name, answer in ANSWERS.items()
+        }
 
     def __getattr__(self, method: str) -> Any:
         if method.startswith("_") or method not in self.answers:

@@ -115,7 +115,7 @@ class Deployment:
     def logs(self, lines: int = 60) -> str:
         """The last lines of every log."""
         parts = []
-        for path in sorted(self.folder.glob("*.log")):
+        for path in sorted(self.folder.rglob("*.log")):
             tail = path.read_text(errors="replace").splitlines()[-lines:]
             parts.append(f"--- {path.name}\n" + "\n".join(tail))
         return "\n".join(parts)
@@ -201,7 +201,7 @@ class Cluster(Deployment):
 
     @property
     def env(self) -> dict[str, str]:
-        return {"HEAT_BACKEND": self.backend}
+        return {"HEAT_CONCURRENCY_BACKEND": self.backend}
 
     def start_engine(self, name: str) -> None:
         self.run(

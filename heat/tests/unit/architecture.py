@@ -126,7 +126,8 @@ APART = (
     ("heat.osc", "heat.api", "runs on the user's machine"),
 )
 
-# Whole packages that only their own modules may import.
+# Packages whose modules only they themselves may import. The bare package may
+# be imported: plugins.py walks its folder.
 PRIVATE = {
     "heat.engine.resources": "plug-ins are found by plugins.py, not imported",
 }
@@ -347,7 +348,9 @@ def upward(tree: Tree) -> list[str]:
             found.extend(
                 f"{where}: {why}"
                 for package, why in PRIVATE.items()
-                if within(target, package) and not within(name, package)
+                if within(target, package)
+                and target != package
+                and not within(name, package)
             )
     return found
 

@@ -22,9 +22,7 @@ from heat.common import template_format
 from heat.tests import base
 
 # Escapes beyond the basic plane are pairs, which YAML has no word for.
-_text = st.text(
-    st.characters(exclude_categories=["Cs"], max_codepoint=0xFFFF)
-)
+_text = st.text(st.characters(exclude_categories=["Cs"], max_codepoint=0xFFFF))
 _JSON = st.recursive(
     st.none()
     | st.booleans()

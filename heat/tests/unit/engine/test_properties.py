@@ -173,18 +173,18 @@ class ValueTest(base.TestCase):
 
     def test_given(self):
         made = props({"text": 1, "list": [{"b": "x"}], "flag": None})
-        self.assertEqual(
-            {"text": "1", "list": [{"b": "x"}]}, made.given()
-        )
+        self.assertEqual({"text": "1", "list": [{"b": "x"}]}, made.given())
         again = props(made.given())
         self.assertEqual(made.given(), again.given())
 
     @hypothesis.given(
         st.recursive(
-            st.none() | st.booleans() | st.floats() | st.text()
+            st.none()
+            | st.booleans()
+            | st.floats()
+            | st.text()
             | st.integers(),
-            lambda inner: st.lists(inner)
-            | st.dictionaries(st.text(), inner),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
         ),
         st.sampled_from(sorted(SCHEMA)),
     )
@@ -258,9 +258,7 @@ class TranslationTest(base.TestCase):
         self.assertEqual({"new": "x"}, made.given())
         self.assertEqual("unset", self.translated({}, rule)["new"])
         both = self.translated({"old": "x", "new": "y"}, rule)
-        exc = self.assertRaises(
-            exception.StackValidationFailed, both.validate
-        )
+        exc = self.assertRaises(exception.StackValidationFailed, both.validate)
         self.assertIn("at the same time: new, old", str(exc))
 
     def test_replace_by_name_in_list(self):
@@ -332,9 +330,7 @@ class TranslationTest(base.TestCase):
             ((self.RULE.RESOLVE, ["a"]), {}),
             ((self.RULE.REPLACE, ["a"], "x"), {"value_name": "b"}),
         ):
-            self.assertRaises(
-                ValueError, self.RULE, None, *args, **kwargs
-            )
+            self.assertRaises(ValueError, self.RULE, None, *args, **kwargs)
 
 
 class FormsTest(base.TestCase):
@@ -373,14 +369,10 @@ class FormsTest(base.TestCase):
         self.assertEqual(
             {"type": "string", "description": "a name"}, params["name"]
         )
-        self.assertEqual(
-            {"type": "boolean", "default": True}, params["on"]
-        )
+        self.assertEqual({"type": "boolean", "default": True}, params["on"])
         self.assertEqual({"get_param": "many"}, props_["many"])
         self.assertNotIn("secret", params)
         params, props_ = parameter_forms.generate(schema, "cfn")
         self.assertEqual("CommaDelimitedList", params["many"]["Type"])
         self.assertEqual("", params["many"]["Default"])
-        self.assertEqual(
-            {"Fn::Split": [",", {"Ref": "many"}]}, props_["many"]
-        )
+        self.assertEqual({"Fn::Split": [",", {"Ref": "many"}]}, props_["many"])

@@ -14,10 +14,12 @@
 from __future__ import annotations
 
 from heat.engine.traversal import decide
-from heat.engine.traversal.decide import Change
-from heat.engine.traversal.decide import CleanupFacts
-from heat.engine.traversal.decide import Step
-from heat.engine.traversal.decide import UpdateFacts
+from heat.engine.traversal.decide import (
+    Change,
+    CleanupFacts,
+    Step,
+    UpdateFacts,
+)
 from heat.tests import base
 
 DIFFERS = Change(needs_update=True, changed=("a",), because="a changed")
