@@ -222,7 +222,7 @@ EVENT_FILTERS = (
 )
 _EVENT_SORT_KEYS = [
     *("event_time", "created_at", *EVENT_FILTERS),
-    *("physical_resource_id", "resource_status_reason", "uuid", "id"),
+    *("uuid", "id"),
 ]
 RESOURCE_FILTERS = (
     *("type", "status", "name", "action", "id", "physical_resource_id"),

@@ -46,11 +46,18 @@ class NodeSender(typing.Protocol):
         """
 
 
+def _no_probe(_point: str) -> None:
+    """Nothing happens at a crash point unless a test says so."""
+
+
 @dataclasses.dataclass
 class Engine:
     """One engine process: its database, its name, its ports.
 
     ``monotonic`` gives seconds; the simulation hands in its own clock.
+    ``probe`` is called with the name of each crash point that is passed
+    (``claimed``, ``called``, ``finishing``, ``finished``, ``sending``); a
+    test raises there what a kill would be.
     """
 
     db: Database
@@ -59,3 +66,4 @@ class Engine:
     plugins: PluginRegistry
     sender: NodeSender
     monotonic: Callable[[], float]
+    probe: Callable[[str], None] = _no_probe

@@ -243,6 +243,7 @@ def send(
     engine: Engine, context: RequestContext, begun: begin.Begun
 ) -> None:
     """Send the ready nodes of a traversal that has been committed."""
+    engine.probe("sending")
     if begun.ready:
         engine.sender.send(
             context, begun.stack_id, begun.traversal_id, begun.ready

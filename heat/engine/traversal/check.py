@@ -210,6 +210,7 @@ def _claim(
         return held, prop_ids, again
 
     held, prop_ids, again = engine.db.run(work)
+    engine.probe("claimed")
     for task in tasks:
         if task.node.row.id not in held:
             taken.left.append(task.node.key)
@@ -350,6 +351,7 @@ def advance(
         return _failed(task, task.error or exception.Error("gone"))
     try:
         progress = operation.start() if first else operation.poll()
+        engine.probe("called")
         if isinstance(progress, lifecycle.Waiting):
             return progress.delay
         return _succeeded(scene, task)

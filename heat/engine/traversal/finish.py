@@ -78,6 +78,7 @@ def finish(
     todo = sorted(results, key=lambda each: each.node.row.id)
     strays: list[Result] = []
     now = timeutils.utcnow()
+    engine.probe("finishing")
     while True:
         try:
             written, inputs = engine.db.run(
@@ -88,6 +89,7 @@ def finish(
             # Each member of the group is atomic of its own: go on without.
             strays.append(lost.result)
             todo = [each for each in todo if each is not lost.result]
+    engine.probe("finished")
     for told in inputs:
         scene.take_input(told)
     for stray in strays:

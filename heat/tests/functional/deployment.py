@@ -213,7 +213,8 @@ class Cluster(Deployment):
         )
 
     def write_conf(self) -> None:
-        # The exchange keeps two deployments on one vhost apart.
+        # Queues are named after topics: one deployment at a time on a vhost,
+        # and its queues go when it does.
         url = self.server.set(database=self.name).render_as_string(
             hide_password=False
         )
@@ -223,7 +224,6 @@ class Cluster(Deployment):
                 [DEFAULT]
                 auth_strategy = noauth
                 transport_url = {self.rabbit}
-                control_exchange = {self.name}
                 num_engine_workers = 1
                 auth_encryption_key = only for tests, 32 characters...
                 [database]
@@ -237,6 +237,7 @@ class Cluster(Deployment):
                 recovery_interval = 2
                 [oslo_messaging_rabbit]
                 rabbit_quorum_queue = false
+                amqp_auto_delete = true
                 """
             )
         )

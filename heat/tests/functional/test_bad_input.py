@@ -122,7 +122,7 @@ NAMES = (
 )
 
 TEMPLATES = (
-    Mistake("nothing", create({}), ("version",)),
+    Mistake("nothing", create({}), ("template",)),
     Mistake("no version", create({"resources": {}}), ("version",)),
     Mistake(
         "an unknown version",
@@ -440,7 +440,7 @@ class BadInputTest(base.FunctionalTest):
     def test_too_large_a_template(self):
         text = f"heat_template_version: {VERSION}\ndescription: "
         got = self.project.create("bad", text + "x" * (5 << 20))
-        self.assert_fault(got, 400, "RequestLimitExceeded")
+        self.assert_fault(got, 400, None, str(4 << 20))
         self.assertEqual({}, self.project.stacks())
 
     def test_too_large_a_body(self):

@@ -30,12 +30,7 @@ _JSON = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | _text,
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.text(st.characters(exclude_categories=["Cs"])),
-            inner,
-            max_size=4,
-        )
+        st.lists(inner, max_size=4) | st.dictionaries(_text, inner, max_size=4)
     ),
     max_leaves=20,
 )

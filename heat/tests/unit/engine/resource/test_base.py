@@ -251,7 +251,7 @@ class StateTest(base.TestCase):
                 self.assertRaises(ValueError, state.check_move, *pair)
 
     def test_every_started_action_can_end(self):
-        for before, after in state.MOVES:
+        for _before, after in state.MOVES:
             action, status = after
             if status == "IN_PROGRESS":
                 for end in ("COMPLETE", "FAILED"):
