@@ -121,7 +121,8 @@ def load(
     :param conf: object to load into; None: the global one of oslo.config
     :param default_config_files: files read when the command line names
         none; None: what oslo.config finds for project ``heat``
-    :raises SystemExit: the command line or a file can't be read
+    :raises SystemExit: the command line or a file can't be read, or an
+        option has a wrong value; the text says which
     """
     conf = cfg.CONF if conf is None else conf
     register(conf)
@@ -143,8 +144,20 @@ def load(
             else list(default_config_files)
         ),
     )
+    _check(conf, prog)
     logging.setup(conf, "heat", version())
     return conf
+
+
+def _check(conf: cfg.ConfigOpts, prog: str) -> None:
+    """Read every option of ours once: oslo.config checks values then."""
+    try:
+        for group, options in _groups():
+            values = conf if group is None else conf[group]
+            for option in options:
+                values[option.dest]
+    except (cfg.ConfigFileValueError, ValueError) as error:
+        raise SystemExit(f"{prog}: {error}") from None
 
 
 def version() -> str:

@@ -168,7 +168,7 @@ ENGINE = (
     ),
     cfg.FloatOpt(
         "stop_timeout",
-        default=10,
+        default=5,
         min=0,
         help="Seconds that running operations get to end when the engine "
         "is asked to stop; what has not ended then is handed over.",

@@ -231,6 +231,7 @@ resource = _table(
     _col("base_status_reason", _REASON),
     _col("lock_found", _JSON),
     _col("reference_id", _TEXT),
+    _col("tried_prop_data_id", _INT),
     sa.Index("uq_resource_uuid", "uuid", unique=True),
     sa.Index("ix_resource_stack_id", "stack_id", "name"),
     sa.Index("ix_resource_nova_instance", "nova_instance"),

@@ -33,7 +33,11 @@ _table = models.resource
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResourceRecord:
-    """One version of one resource. ``physical_id`` is ``nova_instance``."""
+    """One version of one resource. ``physical_id`` is ``nova_instance``.
+
+    ``tried_prop_data_id`` leads to the properties that a failed update was
+    about to apply: some of them may have been.
+    """
 
     id: int
     uuid: str
@@ -56,6 +60,7 @@ class ResourceRecord:
     current_template_id: int | None
     rsrc_prop_data_id: int | None
     attr_data_id: int | None
+    tried_prop_data_id: int | None
     external: bool
     stray: bool
     created_at: datetime.datetime | None
@@ -84,6 +89,7 @@ _COLUMNS = (
     _table.c.current_template_id,
     _table.c.rsrc_prop_data_id,
     _table.c.attr_data_id,
+    _table.c.tried_prop_data_id,
     _table.c.external,
     _table.c.stray,
     _table.c.created_at,

@@ -55,10 +55,13 @@ class Before:
     :ivar properties: what ``stored_properties()`` gave then
     :ivar definition: the definition then, for metadata and policies; None
         when it is not known, which counts as "not changed"
+    :ivar tried: what a failed update was about to apply since; a property
+        counts as changed when it differs from either
     """
 
     properties: Mapping[str, Any]
     definition: rsrc_defn.ResourceDefinition | None = None
+    tried: Mapping[str, Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -114,7 +117,26 @@ def _change(rsrc: base.Resource, before: Before | None) -> _Change:
         if (key in given or key in before.properties)
         and _value(before_props, key) != after_props[key]
     )
+    if before.tried is not None:
+        changed += _tried(rsrc, before.tried, after_props, changed)
     return _Change(old, after, before_props, after_props, given, changed)
+
+
+def _tried(
+    rsrc: base.Resource,
+    tried: Mapping[str, Any],
+    after_props: Any,
+    changed: tuple[str, ...],
+) -> tuple[str, ...]:
+    """What a failed update may have applied, and is not wanted now."""
+    props = rsrc.properties_of(base.with_properties(rsrc.target, dict(tried)))
+    return tuple(
+        key
+        for key in tried
+        if key not in changed
+        and key in after_props
+        and _value(props, key) != after_props[key]
+    )
 
 
 def _value(props: Any, key: str) -> Any:

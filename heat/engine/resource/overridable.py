@@ -110,8 +110,12 @@ class Overridable(Memory):
         return False
 
     def needs_replace_failed(self) -> bool:
-        """Tell whether a failed resource needs a new object."""
-        return True
+        """Tell whether a failed resource needs a new object.
+
+        What could not be made does; what could not be changed is there, and
+        the next update tries again.
+        """
+        return self.action == "CREATE" or self.resource_id is None
 
     def check_is_substituted(self, new_res_type: Any) -> bool:
         """Tell whether another class may take this object over."""

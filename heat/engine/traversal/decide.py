@@ -55,7 +55,6 @@ class UpdateFacts:
     """The facts about an update node's acting row.
 
     :param same_class: the wanted type is the row's, or a substitute of it
-    :param replace_failed: the plug-in can't repair this failed row in place
     :param change: None while nothing was compared (the row is new)
     """
 
@@ -63,7 +62,6 @@ class UpdateFacts:
     status: str
     claimed: bool = False
     same_class: bool = True
-    replace_failed: bool = False
     change: Change | None = None
 
 
@@ -97,8 +95,7 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     is INIT                                CREATE
     is being or was deleted                REPLACE
     has another class                      REPLACE
-    is FAILED and can't be repaired        REPLACE
-    differs in what can't be updated       REPLACE
+    needs it, says its plug-in             REPLACE
     differs, or is FAILED                  UPDATE
     is equal                               KEEP
     =====================================  =========
@@ -111,13 +108,10 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
         return Step.REPLACE, "it was being deleted"
     if not facts.same_class:
         return Step.REPLACE, "type changed"
-    failed = facts.status != "COMPLETE"
-    if failed and facts.replace_failed:
-        return Step.REPLACE, f"{facts.action} {facts.status}"
     change = facts.change or Change()
     if change.needs_replace:
         return Step.REPLACE, change.because
-    if failed or change.needs_update:
+    if facts.status != "COMPLETE" or change.needs_update:
         return Step.UPDATE, change.because or "repair"
     return Step.KEEP, ""
 

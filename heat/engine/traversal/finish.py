@@ -305,6 +305,7 @@ def row_values(
         reference_id=rsrc.reference_id(),
         metadata=rsrc.metadata_get(),
         rsrc_prop_data_id=task.prop_data_id,
+        tried_prop_data_id=None,
         attr_data_id=attr_ids.get(node.row.id, node.row.attr_data_id),
         requires=list(scene.required_rows(node.key[0])),
         current_template_id=scene.target_template_id,
@@ -332,6 +333,8 @@ def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
         values["metadata"] = node.rsrc.metadata_get()
     if task.action == "CREATE":
         values["rsrc_prop_data_id"] = task.prop_data_id
+    elif task.action == "UPDATE":
+        values["tried_prop_data_id"] = task.prop_data_id
     return values
 
 

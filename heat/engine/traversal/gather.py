@@ -53,6 +53,7 @@ class Node:
     :ivar row: its *acting* row: the replacement made for this traversal's
         template when there is one, else the row of the key
     :ivar previous: the template version the row was last finished with
+    :ivar tried: what a failed update was about to apply
     """
 
     key: NodeKey
@@ -61,6 +62,7 @@ class Node:
     attributes: dict[tuple[str, ...], Any]
     data: dict[str, str]
     previous: StackDefinition | None
+    tried: dict[str, Any] | None = None
     step: decide.Step = decide.Step.WAIT
     because: str = ""
     change: decide.Change = dataclasses.field(default_factory=decide.Change)
@@ -90,7 +92,11 @@ def _gather(
         {
             data_id
             for row in made
-            for data_id in (row.rsrc_prop_data_id, row.attr_data_id)
+            for data_id in (
+                row.rsrc_prop_data_id,
+                row.attr_data_id,
+                row.tried_prop_data_id,
+            )
             if data_id is not None
         },
     )
@@ -113,6 +119,7 @@ def _gather(
                 decode_attributes(stored.get(row.attr_data_id or 0)),
                 data.get(row.id, {}),
                 version,
+                stored.get(row.tried_prop_data_id or 0),
             )
         )
     return nodes, [key for key in keys if key not in acting]
@@ -249,7 +256,9 @@ def load_state(rsrc: Resource, node: Node) -> None:
 
 def before(node: Node) -> lifecycle.Before:
     """How a node's resource was, for weighing and running its update."""
-    return lifecycle.Before(node.properties or {}, stored_definition(node))
+    return lifecycle.Before(
+        node.properties or {}, stored_definition(node), node.tried
+    )
 
 
 def stored_definition(node: Node) -> rsrc_defn.ResourceDefinition:
@@ -324,9 +333,6 @@ def _compare(
     assert rsrc is not None  # noqa: S101 - made by the caller
     if not _same_class(engine, scene, node, rsrc):
         return dataclasses.replace(facts, same_class=False)
-    failed = facts.status != "COMPLETE"
-    if failed and rsrc.needs_replace_failed():
-        return dataclasses.replace(facts, replace_failed=True)
     verdict = lifecycle.verdict(rsrc, before(node))
     return dataclasses.replace(
         facts,

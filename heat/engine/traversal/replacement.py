@@ -126,6 +126,7 @@ def placeholder(row_id: int, stack_id: str) -> resources.ResourceRecord:
         current_template_id=None,
         rsrc_prop_data_id=None,
         attr_data_id=None,
+        tried_prop_data_id=None,
         external=False,
         stray=False,
         created_at=None,

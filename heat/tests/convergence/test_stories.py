@@ -226,6 +226,23 @@ class UpdateTest(StoryTest):
         self.assertState("UPDATE_COMPLETE", stack)
         self.assertEqual({"o": "three"}, self.world.outputs(stack))
 
+    def test_what_a_failed_update_may_have_applied_is_undone(self):
+        """The rollback applies every property that was tried."""
+        stack = self.make(
+            {"a": res("one"), "o": res("x")}, disable_rollback=False
+        )
+        before = self.physical(stack)
+        self.update(
+            stack,
+            {"a": res("two", fail=True), "o": res("x")},
+            disable_rollback=False,
+        )
+        self.assertState("ROLLBACK_COMPLETE", stack)
+        self.assertEqual(before, self.physical(stack))
+        row = self.world.living(stack)["a"]
+        self.assertEqual(("UPDATE", "COMPLETE"), (row.action, row.status))
+        self.assertIsNone(row.tried_prop_data_id)
+
     def test_an_inverted_dependency(self):
         stack = self.make({"a": res("x"), "b": res(attr("a"))})
         self.update(stack, {"b": res("y"), "a": res(attr("b"))})

@@ -11,18 +11,30 @@
 #    under the License.
 """``yaql``: queries in a language of their own.
 
+The library limits the length of iterators and the memory of an expression.
+That leaves ways to keep a worker busy for hours, so that an expression may
+make a bounded number of calls here, and numbers are bounded, too. What
+remains is that a regular expression can be slow.
+
 The docstring is shown to users by the list of template functions.
 """
 
 from __future__ import annotations
 
+import datetime
 import functools
 import threading
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from heat.common.i18n import _
 from heat.engine import function
 from heat.engine.template.functions import base
+
+#: Most calls that one evaluation makes: about a second.
+_MAX_CALLS: Final = 20_000
+#: Longest whole number, in bits.
+_MAX_BITS: Final = 10_000
 
 # The library's parser keeps state of its own while it parses.
 _parser_lock = threading.Lock()
@@ -46,10 +58,77 @@ def _engine(iterators: int, memory: int) -> Any:
 
 
 @functools.lru_cache(maxsize=1)
-def _context() -> Any:
+def _bounded() -> tuple[type[Any], Any]:
+    """The class of contexts that count calls, and what they all build on."""
     import yaql
+    from yaql.language import contexts, specs, yaqltypes
 
-    return yaql.create_context()
+    root = yaql.create_context().create_child_context()
+    number = yaqltypes.Number
+    # The nearest definition whose arguments fit counts: these stand before
+    # the library's.
+    for name, call, types in (
+        ("#operator_*", _multiply, {"left": number(), "right": number()}),
+        ("#operator_*", _repeat, {"left": yaqltypes.Sequence(), "right": int}),
+        ("pow", _power, {"a": number(), "b": number(), "c": number(True)}),
+        ("shiftBitsLeft", _shift, {"value": int, "bits_number": int}),
+    ):
+        definition = specs.name(name)(call)
+        for parameter, kind in types.items():
+            definition = specs.parameter(parameter, kind)(definition)
+        root.register_function(definition)
+    definition = specs.parameter("collection", yaqltypes.Iterator())(_count)
+    definition = specs.extension_method(specs.name("len")(definition))
+    root.register_function(definition)
+
+    class Counting(contexts.Context):  # type: ignore[misc]
+        def __init__(self, parent: Any, *args: Any, **kwargs: Any) -> None:
+            super().__init__(parent, *args, **kwargs)
+            # One counter for an evaluation and all its inner contexts.
+            self.left = getattr(parent, "left", None) or [_MAX_CALLS]
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            self.left[0] -= 1
+            if self.left[0] < 0:
+                raise ValueError(_("it takes too many steps"))
+            return super().__call__(*args, **kwargs)
+
+    return Counting, root
+
+
+def _count(collection: Any) -> int:
+    return sum(1 for _item in collection)
+
+
+def _multiply(left: Any, right: Any) -> Any:
+    _check_bits(_bits(left) + _bits(right))
+    return left * right
+
+
+def _repeat(left: Any, right: int) -> Any:
+    if len(left) * right > _MAX_CALLS:
+        raise ValueError(_("a list gets too long"))
+    return left * right
+
+
+def _power(a: Any, b: Any, c: Any = None) -> Any:
+    if c is None:
+        _check_bits(_bits(a) * abs(b))
+    return pow(a, b, c)
+
+
+def _shift(value: int, bits_number: int) -> int:
+    _check_bits(_bits(value) + bits_number)
+    return value << bits_number
+
+
+def _bits(number: Any) -> int:
+    return number.bit_length() if isinstance(number, int) else 0
+
+
+def _check_bits(bits: Any) -> None:
+    if bits > _MAX_BITS:
+        raise ValueError(_("a number gets too large"))
 
 
 class Yaql(base.HotFunction):
@@ -96,11 +175,29 @@ class Yaql(base.HotFunction):
             return None
         parsed = self._parse(function.resolve(self.args["expression"]))
         data = {"data": function.resolve(self.args["data"])}
-        context = _context().create_child_context()
+        counting, root = _bounded()
         try:
-            return parsed.evaluate(data=data, context=context)
+            return _plain(parsed.evaluate(data=data, context=counting(root)))
         except Exception as exc:
             raise ValueError(
                 _("The expression can't be evaluated: %(reason)s")
                 % {"reason": str(exc) or type(exc).__name__}
             ) from exc
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {
+            key if isinstance(key, str) else base.to_json(key): _plain(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    raise TypeError(
+        _("its result is no plain value but a %s") % type(value).__name__
+    )

@@ -81,21 +81,21 @@ class TestResource(resource.Resource):
 
     _seconds = properties.Schema(
         properties.Schema.NUMBER,
-        _("Seconds to wait after this action."),
+        _("How long this action takes, in seconds."),
         update_allowed=True,
     )
     properties_schema = {
         VALUE: properties.Schema(
             properties.Schema.STRING,
-            _("The input string to be stored."),
+            _("A text that the resource keeps and gives back as its output."),
             default="test_string",
             update_allowed=True,
         ),
         FAIL: properties.Schema(
             properties.Schema.BOOLEAN,
             _(
-                "Value which can be set to fail the resource operation to "
-                "test failure scenarios."
+                "Whether the next action fails, for trying out what a "
+                "failure leads to."
             ),
             default=False,
             update_allowed=True,
@@ -103,25 +103,25 @@ class TestResource(resource.Resource):
         UPDATE_REPLACE: properties.Schema(
             properties.Schema.BOOLEAN,
             _(
-                "Value which can be set to trigger update replace for the "
-                "particular resource."
+                "Whether an update of this resource asks for a replacement "
+                "instead."
             ),
             default=False,
             update_allowed=True,
         ),
         UPDATE_REPLACE_VALUE: properties.Schema(
             properties.Schema.STRING,
-            _("Some value that can be stored but can not be updated."),
+            _("A text whose change always asks for a replacement."),
         ),
         WAIT_SECS: properties.Schema(
             properties.Schema.NUMBER,
-            _("Seconds to wait after an action (-1 is infinite)."),
+            _("How long each action takes, in seconds; -1 never ends."),
             default=0,
             update_allowed=True,
         ),
         ACTION_WAIT_SECS: properties.Schema(
             properties.Schema.MAP,
-            _("Options for simulating waiting."),
+            _("How long single actions take, in place of wait_secs."),
             schema={
                 "create": _seconds,
                 "update": _seconds,
@@ -131,26 +131,26 @@ class TestResource(resource.Resource):
         ),
         ATTR_WAIT_SECS: properties.Schema(
             properties.Schema.NUMBER,
-            _("Number value for timeout during resolving output value."),
+            _("How long reading the output takes, in seconds."),
             default=0,
             update_allowed=True,
         ),
         CONSTRAINT_PROP_SECS: properties.Schema(
             properties.Schema.NUMBER,
-            _("Number value for delay during resolve constraint."),
+            _("How long checking this property's constraint takes, in seconds."),
             default=0,
             constraints=[constraints.CustomConstraint("test_constr")],
             update_allowed=True,
         ),
         CLIENT_NAME: properties.Schema(
             properties.Schema.STRING,
-            _("Client to poll."),
+            _("The client plug-in whose service is asked meanwhile."),
             default="",
             update_allowed=True,
         ),
         ENTITY_NAME: properties.Schema(
             properties.Schema.STRING,
-            _("Client entity to poll."),
+            _("The collection of that client to ask."),
             default="",
             update_allowed=True,
         ),
@@ -158,8 +158,8 @@ class TestResource(resource.Resource):
     attributes_schema = {
         OUTPUT: attributes.Schema(
             _(
-                "The string that was stored. This value is also available by "
-                "referencing the resource."
+                "The text of the property value, as it was stored by the last "
+                "create or update."
             ),
             cache_mode=attributes.Schema.CACHE_NONE,
         )

@@ -51,15 +51,15 @@ class Value(resource.Resource):
     properties_schema = {
         VALUE: properties.Schema(
             properties.Schema.ANY,
-            _("The expression to generate the 'value' attribute from."),
+            _("What the attribute gives, functions resolved."),
             required=True,
             update_allowed=True,
         ),
         TYPE: properties.Schema(
             properties.Schema.STRING,
             _(
-                "The type of the 'value' attribute; when it is left out, the "
-                "type of the value."
+                "What the value is converted to; left out, it stays as it "
+                "is."
             ),
             constraints=[constraints.AllowedValues(TYPES)],
             update_allowed=True,

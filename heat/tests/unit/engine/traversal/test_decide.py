@@ -39,7 +39,7 @@ UPDATES = [
     ),
     (
         "failed, not to be repaired",
-        UpdateFacts("CREATE", "FAILED", replace_failed=True),
+        UpdateFacts("CREATE", "FAILED", change=FORCES),
         Step.REPLACE,
     ),
     (
