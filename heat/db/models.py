@@ -154,6 +154,7 @@ stack = _table(
     _col("parent_resource_name", _S255),
     # ours
     _col("last_complete_template_id", _INT),
+    _col("traversal_started", _WHEN),
     _col("live_name_key", _S64),
     _col("lock_level", _S16),
     _col("lock_root", _UUID),

@@ -301,6 +301,21 @@ def leftovers(
     return [_record(row) for row in rows]
 
 
+def failed(
+    conn: sa.Connection, stack_id: str, action: str
+) -> list[ResourceRecord]:
+    """The rows on which an action failed."""
+    rows = conn.execute(
+        sa.select(*_COLUMNS).where(
+            _table.c.stack_id == stack_id,
+            _table.c.action == action,
+            _table.c.status == "FAILED",
+            _table.c.stray.is_(False),
+        )
+    )
+    return [_record(row) for row in rows]
+
+
 def delete_deleted(conn: sa.Connection, stack_id: str) -> None:
     """Remove the rows that are DELETE_COMPLETE."""
     rows = conn.execute(

@@ -65,6 +65,7 @@ class StackRecord:
     nested_depth: int | None
     parent_resource_name: str | None
     current_traversal: str | None
+    traversal_started: datetime.datetime | None = None
     lock_level: str | None = None
     lock_root: str | None = None
     lock_reason: str | None = None

@@ -42,12 +42,18 @@ class Extant:
 
 
 class TraversalGraph:
-    """The graph: who requires whom, both ways round."""
+    """The graph: who requires whom, both ways round.
+
+    :ivar cancels: operations of earlier traversals end at their next poll
+    """
 
     def __init__(
-        self, requires: Mapping[NodeKey, Iterable[NodeKey]], started: str = ""
+        self,
+        requires: Mapping[NodeKey, Iterable[NodeKey]],
+        *,
+        cancels: bool = False,
     ) -> None:
-        self.started = started
+        self.cancels = cancels
         self._requires: dict[NodeKey, tuple[NodeKey, ...]] = {
             key: tuple(sorted(set(needs))) for key, needs in requires.items()
         }
@@ -104,7 +110,7 @@ class TraversalGraph:
     def to_json(self) -> dict[str, Any]:
         """The stored form: each key is row id * 2 + is_update."""
         return {
-            "started": self.started,
+            "cancels": self.cancels,
             "nodes": [
                 [_code(key), [_code(need) for need in needs]]
                 for key, needs in self._requires.items()
@@ -113,10 +119,13 @@ class TraversalGraph:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any] | None) -> Self:
-        nodes = (data or {}).get("nodes", ())
+        stored = data or {}
         return cls(
-            {_key(key): [_key(need) for need in needs] for key, needs in nodes},
-            (data or {}).get("started", ""),
+            {
+                _key(key): [_key(need) for need in needs]
+                for key, needs in stored.get("nodes", ())
+            },
+            cancels=bool(stored.get("cancels")),
         )
 
 
@@ -135,9 +144,10 @@ def build(
     wanted: Mapping[str, int],
     dependencies: Mapping[str, Iterable[str]],
     extant: Iterable[Extant],
-    started: str = "",
+    *,
+    cancels: bool = False,
 ) -> TraversalGraph:
-    """Build the graph of a traversal.
+    """Build the graph of a traversal that reaches a template.
 
     :param wanted: resource name -> row id, for every resource of the target
         template
@@ -151,7 +161,34 @@ def build(
     _add_updates(needs, wanted, dependencies)
     _add_cleanups(needs, rows)
     _add_stack(needs)
-    graph = TraversalGraph(needs, started)
+    return _checked(needs, cancels)
+
+
+def walk(
+    rows: Iterable[Extant], *, down: bool, cancels: bool = False
+) -> TraversalGraph:
+    """Build the graph of an action on what is there.
+
+    :param down: what requires others goes first (SUSPEND), as in clean-up;
+        else what is required goes first (RESUME, CHECK)
+    :raises ValueError: when the graph would have a cycle
+    """
+    needs: _Needs = {}
+    known = {row.row_id: row for row in rows}
+    for row_id in known:
+        needs[(row_id, not down)] = set()
+    for row_id, row in known.items():
+        for required in row.requires & known.keys() - {row_id}:
+            if down:
+                needs[(required, False)].add((row_id, False))
+            else:
+                needs[(row_id, True)].add((required, True))
+    _add_stack(needs)
+    return _checked(needs, cancels)
+
+
+def _checked(needs: _Needs, cancels: bool) -> TraversalGraph:
+    graph = TraversalGraph(needs, cancels=cancels)
     if left := graph.unordered():
         raise ValueError(f"the graph has a cycle through {left}")
     return graph

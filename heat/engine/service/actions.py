@@ -22,6 +22,7 @@ from typing import Any
 
 from heat.common.context import RequestContext
 from heat.engine.service import base
+from heat.engine.stack import actions
 
 Dict = dict[str, Any]
 
@@ -37,28 +38,34 @@ class ActionEndpoint(base.Endpoint):
         cancel_with_rollback: bool = True,
     ) -> None:
         """Stop a running update, with or without going back."""
-        self._refuse(context, stack_identity, "Cancelling an update")
+        stack = self._stack(context, stack_identity)
+        actions.cancel(
+            self._engine, context, stack, rollback=cancel_with_rollback
+        )
 
     @base.request
     def stack_suspend(
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to suspend a stack."""
-        self._refuse(context, stack_identity, "Suspending a stack")
+        stack = self._stack(context, stack_identity)
+        actions.suspend(self._engine, context, stack)
 
     @base.request
     def stack_resume(
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to resume a stack."""
-        self._refuse(context, stack_identity, "Resuming a stack")
+        stack = self._stack(context, stack_identity)
+        actions.resume(self._engine, context, stack)
 
     @base.request
     def stack_check(
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to check a stack's resources."""
-        self._refuse(context, stack_identity, "Checking a stack")
+        stack = self._stack(context, stack_identity)
+        actions.check(self._engine, context, stack)
 
     @base.request
     def stack_lock(

@@ -18,6 +18,7 @@ from typing import Any
 
 from heat.common.context import RequestContext
 from heat.engine.service import base
+from heat.engine.stack import actions
 from heat.rpc import api, transport
 
 
@@ -51,4 +52,6 @@ class ListenerEndpoint(base.Endpoint):
         """
         if message not in api.THREAD_MESSAGES:
             raise ValueError(f"Unknown message {message!r}")
-        raise base.not_yet("Cancelling an update")
+        stack = self._stack(context, stack_identity)
+        rollback = message == api.THREAD_CANCEL_WITH_ROLLBACK
+        actions.cancel(self._engine, context, stack, rollback=rollback)

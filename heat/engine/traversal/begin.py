@@ -42,6 +42,10 @@ COMPLETING_ACTIONS = frozenset(
     {"CREATE", "ADOPT", "UPDATE", "RESTORE", "ROLLBACK"}
 )
 
+# Actions that walk over what is there and leave the template alone; True:
+# what requires others goes first.
+WALKS = {"SUSPEND": True, "RESUME": False, "CHECK": False}
+
 
 @dataclasses.dataclass(frozen=True)
 class Order:
@@ -52,6 +56,8 @@ class Order:
     :param template_id: the raw_template row that becomes the stack's
     :param definition: what is wanted; None: nothing (DELETE)
     :param stack_values: further columns of the stack row to set with it
+    :param cancels: running operations of earlier traversals end at their
+        next poll, in place of running to their end
     """
 
     action: str
@@ -62,6 +68,7 @@ class Order:
     traversal_id: str = dataclasses.field(
         default_factory=lambda: str(uuid.uuid4())
     )
+    cancels: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,19 +104,13 @@ def begin(
             "status_reason": order.reason,
             "raw_template_id": order.template_id,
             "prev_raw_template_id": stack.raw_template_id,
+            "traversal_started": now,
         },
         not_locked=True,
     ):
         return _lost(conn, stack, order)
     sync_points.delete_for_stack(conn, stack.id)
-    extant = _extant(conn, stack.id)
-    wanted = _wanted_rows(conn, stack, order, extant, now)
-    graph = build.build(
-        wanted,
-        order.definition.dependencies() if order.definition else {},
-        [build.Extant(row.id, frozenset(row.requires)) for row in extant],
-        now.isoformat(),
-    )
+    graph = _graph(conn, stack, order, now)
     stacks.update(conn, stack.id, current_deps=graph.to_json())
     sync_points.insert_many(
         conn,
@@ -120,6 +121,40 @@ def begin(
         conn, [stack_event(stack, order.action, "IN_PROGRESS", order.reason, now)]
     )
     return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
+
+
+def _graph(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    order: Order,
+    now: datetime.datetime,
+) -> build.TraversalGraph:
+    """Read the rows, insert those that are missing, draw the graph."""
+    rows = _extant(conn, stack.id)
+    extant = [build.Extant(row.id, frozenset(row.requires)) for row in rows]
+    if order.action in WALKS:
+        there = {row.id for row in rows if _is_there(row)}
+        return build.walk(
+            [each for each in extant if each.row_id in there],
+            down=WALKS[order.action],
+            cancels=order.cancels,
+        )
+    wanted = _wanted_rows(conn, stack, order, rows, now)
+    return build.build(
+        wanted,
+        order.definition.dependencies() if order.definition else {},
+        extant,
+        cancels=order.cancels,
+    )
+
+
+def _is_there(row: resources.ResourceRecord) -> bool:
+    """Whether a walk visits a row: made once, and not on its way out."""
+    return (
+        row.action not in ("INIT", "DELETE")
+        and row.replaced_by is None
+        and not row.stray
+    )
 
 
 def stack_event(

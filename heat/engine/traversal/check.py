@@ -38,6 +38,7 @@ from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.resource import UpdateReplace
 from heat.engine.resource import lifecycle
+from heat.engine.traversal import begin
 from heat.engine.traversal import gather
 from heat.engine.traversal import replacement
 from heat.engine.traversal.decide import Step
@@ -52,6 +53,9 @@ ACTION_OF = {
     Step.UPDATE: "UPDATE",
     Step.DELETE: "DELETE",
 }
+
+# Steps that need a claim; ACT shows the stack's own action.
+CLAIMING = frozenset({*ACTION_OF, Step.ACT})
 
 
 @dataclasses.dataclass
@@ -125,18 +129,23 @@ def take_up(
             gather.plan(engine, scene, node)
         except Exception as exc:
             errors[node.key] = exc
-            node.step = _step_for_error(node)
+            node.step = _step_for_error(scene, node)
             node.rsrc = None
     tasks = [
-        Task(node, ACTION_OF[node.step], "", error=errors.get(node.key))
+        Task(
+            node,
+            ACTION_OF.get(node.step, scene.stack.action),
+            "",
+            error=errors.get(node.key),
+        )
         for node in nodes
-        if node.step in ACTION_OF
+        if node.step in CLAIMING
     ]
     replaced = [node for node in nodes if node.step is Step.REPLACE]
     for node in nodes:
         if node.step is Step.WAIT:
             taken.left.append(node.key)
-        elif node.step not in ACTION_OF and node.step is not Step.REPLACE:
+        elif node.step not in CLAIMING and node.step is not Step.REPLACE:
             taken.results.append(_at_once(scene, node))
     taken.results.extend(_gone(key, scene) for key in gone if not key[1])
     if tasks or replaced:
@@ -144,8 +153,10 @@ def take_up(
     return taken
 
 
-def _step_for_error(node: Node) -> Step:
+def _step_for_error(scene: Scene, node: Node) -> Step:
     """The step whose failure shows that a node could not be decided."""
+    if scene.stack.action in begin.WALKS:
+        return Step.ACT
     if not node.key[1]:
         return Step.DELETE
     if node.row.claim_id is not None:
@@ -263,7 +274,7 @@ def _put_properties(
     with_data: list[tuple[int, dict[str, Any]]] = []
     for task in tasks:
         rsrc = task.node.rsrc
-        if rsrc is not None and task.action != "DELETE":
+        if rsrc is not None and task.action in ("CREATE", "UPDATE"):
             with_data.append((task.node.row.id, rsrc.stored_properties()))
     ids = properties_data.put_many(conn, [data for _row, data in with_data])
     return {
@@ -387,7 +398,8 @@ def _failed(task: Task, error: Exception) -> Result:
 def _succeeded(scene: Scene, task: Task) -> Result:
     result = Result(task.node, task)
     rsrc = task.node.rsrc
-    if rsrc is not None and task.node.key[1]:
+    walking = scene.stack.action in begin.WALKS
+    if rsrc is not None and task.node.key[1] and not walking:
         asked = scene.definition.referenced_attributes(rsrc.name)
         if asked:
             result.attributes = rsrc.resolve_attributes(asked)

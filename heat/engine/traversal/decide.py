@@ -30,6 +30,8 @@ class Step(enum.Enum):
     CREATE = "make the object"
     UPDATE = "change the object in place"
     REPLACE = "insert a replacement and check that instead"
+    # nodes of SUSPEND, RESUME, CHECK
+    ACT = "carry out the stack's action on the object"
     # clean-up nodes
     NOTHING = "the row is the living one"
     DELETE = "delete the object, then the row is DELETE_COMPLETE"
@@ -85,6 +87,20 @@ class CleanupFacts:
     external: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class WalkFacts:
+    """The facts about a row that SUSPEND, RESUME or CHECK visits.
+
+    :param wanted: the stack's action
+    """
+
+    wanted: str
+    action: str
+    status: str
+    claimed: bool = False
+    has_object: bool = True
+
+
 def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     """The step of an update node, and why.
 
@@ -114,6 +130,39 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     if facts.status != "COMPLETE" or change.needs_update:
         return Step.UPDATE, change.because or "repair"
     return Step.KEEP, ""
+
+
+def walk_step(facts: WalkFacts) -> tuple[Step, str]:
+    """The step of a node of SUSPEND, RESUME or CHECK, and why.
+
+    =====================================  =========
+    the row                                step
+    =====================================  =========
+    is held                                WAIT
+    is INIT, or is being deleted           NOTHING
+    has no object                          NOTHING
+    already is what is asked for           NOTHING
+    is to be resumed, was not suspended    NOTHING
+    otherwise                              ACT
+    =====================================  =========
+    """
+    if facts.claimed:
+        return Step.WAIT, "held by another operation"
+    if facts.action in ("INIT", "DELETE") or not facts.has_object:
+        return Step.NOTHING, "there is no object"
+    if facts.wanted == "SUSPEND" and (facts.action, facts.status) == (
+        "SUSPEND",
+        "COMPLETE",
+    ):
+        return Step.NOTHING, "suspended already"
+    if facts.wanted == "RESUME" and facts.action not in ("SUSPEND", "RESUME"):
+        return Step.NOTHING, "was not suspended"
+    if facts.wanted == "RESUME" and (facts.action, facts.status) == (
+        "RESUME",
+        "COMPLETE",
+    ):
+        return Step.NOTHING, "resumed already"
+    return Step.ACT, ""
 
 
 def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:

@@ -244,7 +244,9 @@ def _put_attributes(
     changed = [
         each
         for each in results
-        if each.node.key[1] and each.attributes != each.node.attributes
+        if each.node.key[1]
+        and each.node.step is not Step.ACT
+        and each.attributes != each.node.attributes
     ]
     ids = properties_data.put_many(
         conn, [encode_attributes(each.attributes) for each in changed]
@@ -299,6 +301,11 @@ def row_values(
         values["physical_id"] = None
         return values
     if rsrc is None:
+        return values
+    if node.step is Step.ACT:
+        values.update(
+            physical_id=rsrc.resource_id, metadata=rsrc.metadata_get()
+        )
         return values
     values.update(
         physical_id=rsrc.resource_id,
@@ -395,7 +402,7 @@ def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
 def _told(scene: Scene, result: Result) -> sync_points.InputRecord | None:
     """What an update node tells its dependants; None: nobody listens."""
     key, rsrc = result.node.key, result.node.rsrc
-    if not key[1] or rsrc is None:
+    if not key[1] or rsrc is None or result.node.step is Step.ACT:
         return None
     if not any(above[1] and above[0] for above in scene.graph.required_by(key)):
         return None

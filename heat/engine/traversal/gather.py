@@ -38,6 +38,7 @@ from heat.engine.ports import NodeKey
 from heat.engine.resource import Resource
 from heat.engine.resource import lifecycle
 from heat.engine.resource import view
+from heat.engine.traversal import begin
 from heat.engine.traversal import decide
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.scene import decode_attributes
@@ -306,7 +307,9 @@ def plan(engine: Engine, scene: Scene, node: Node) -> None:
     :raises HeatException: the plug-in is gone, or the definition can't be
         resolved: the node fails with that
     """
-    if node.key[1]:
+    if scene.stack.action in begin.WALKS:
+        _plan_walk(engine, scene, node)
+    elif node.key[1]:
         _plan_update(engine, scene, node)
     else:
         _plan_cleanup(engine, scene, node)
@@ -363,6 +366,26 @@ def _same_class(
         return True
     status = old.support_status
     return bool(status is not None and status.is_substituted(type(rsrc)))
+
+
+def _plan_walk(engine: Engine, scene: Scene, node: Node) -> None:
+    row = node.row
+    facts = decide.WalkFacts(
+        scene.stack.action,
+        row.action,
+        row.status,
+        claimed=row.claim_id is not None,
+        has_object=row.physical_id is not None,
+    )
+    node.step, node.because = decide.walk_step(facts)
+    if node.step is decide.Step.ACT:
+        node.rsrc = make_resource(
+            engine,
+            scene,
+            node,
+            stored_definition(node),
+            node.previous or scene.definition,
+        )
 
 
 def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:

@@ -19,6 +19,7 @@ are one transaction.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import logging
 from collections.abc import Sequence
@@ -26,11 +27,13 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
+from heat.common import exception
 from heat.db import events
 from heat.db import resources
 from heat.db import stacks
 from heat.db import sync_points
 from heat.db import templates
+from heat.engine.graph import build
 from heat.engine.graph.build import STACK_CLEANUP
 from heat.engine.graph.build import STACK_UPDATE
 from heat.engine.ports import Engine
@@ -109,12 +112,9 @@ def _end(
     stack = stacks.get(conn, scene.stack.id)
     if stack is None:
         return None
-    left = resources.leftovers(
-        conn, stack.id, everything=stack.action == "DELETE"
-    )
-    failed = [row for row in left if row.status == "FAILED"]
+    left, failed = _left(conn, stack)
     if failed:
-        reason = _cleanup_failed(failed)
+        reason = _failed_reason(stack, failed)
         _set_state(conn, stack, "FAILED", reason, now)
         sync_points.delete_for_stack(conn, stack.id)
         return None
@@ -132,6 +132,18 @@ def _end(
     return None
 
 
+def _left(
+    conn: sa.Connection, stack: stacks.StackRecord
+) -> tuple[list[resources.ResourceRecord], list[resources.ResourceRecord]]:
+    """Rows that should not be there any more, and rows that failed."""
+    if stack.action in begin.WALKS:
+        return [], resources.failed(conn, stack.id, stack.action)
+    left = resources.leftovers(
+        conn, stack.id, everything=stack.action == "DELETE"
+    )
+    return left, [row for row in left if row.status == "FAILED"]
+
+
 def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
     wants = any(key[1] and key[0] for key in scene.graph.nodes())
     return begin.Order(
@@ -142,9 +154,13 @@ def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
     )
 
 
-def _cleanup_failed(rows: Sequence[resources.ResourceRecord]) -> str:
+def _failed_reason(
+    stack: stacks.StackRecord, rows: Sequence[resources.ResourceRecord]
+) -> str:
+    """Every failure by name; what could not be cleaned up is a DELETE."""
+    action = stack.action if stack.action in begin.WALKS else "DELETE"
     texts = [f"{row.status_reason}" for row in rows]
-    return "Resource DELETE failed: " + "; ".join(texts)
+    return f"Resource {action} failed: " + "; ".join(texts)
 
 
 def _set_state(
@@ -185,17 +201,18 @@ def fail(
 
     In the update half that fails the stack: nothing else of the traversal
     starts, what runs runs to its end, and a rollback begins when it is
-    wanted. In the clean-up half the nodes that had to come after it are
-    skipped and the others go on; the end names every failure.
+    wanted. In the clean-up half, and in SUSPEND, RESUME and CHECK, the nodes
+    that had to come after it are skipped, their state untouched, and the
+    others go on; the end names every failure.
     """
     now = timeutils.utcnow()
     try:
-        if result.node.key[1]:
+        if result.node.key[1] and scene.stack.action not in begin.WALKS:
             return engine.db.run(
                 lambda conn: _fail_update(conn, scene, result, now)
             )
         return engine.db.run(
-            lambda conn: (None, _fail_cleanup(conn, scene, result, now))
+            lambda conn: (None, _fail_branch(conn, scene, result, now))
         )
     except finish.LostClaim:
         finish.record_stray(engine, result)
@@ -221,7 +238,8 @@ def _fail_update(
     if not won or stack is None:
         written.superseded.append(result.node.row.id)
         return None, written
-    return _failed_stack(conn, stack, reason, now), written
+    rollback = not stack.disable_rollback
+    return _failed_stack(conn, stack, reason, now, rollback), written
 
 
 def _failed_stack(
@@ -229,15 +247,21 @@ def _failed_stack(
     stack: stacks.StackRecord,
     reason: str,
     now: datetime.datetime,
+    rollback: bool,
+    *,
+    cancels: bool = False,
 ) -> begin.Begun | None:
     """The stack row is FAILED: say so, and begin what follows."""
     events.insert_many(
         conn, [begin.stack_event(stack, stack.action, "FAILED", reason, now)]
     )
-    if stack.action not in ROLLED_BACK_ACTIONS or stack.disable_rollback:
+    if stack.action not in ROLLED_BACK_ACTIONS or not rollback:
         sync_points.delete_for_stack(conn, stack.id)
         return None
-    return begin.begin(conn, stack, _rollback(conn, stack, reason), now)
+    order = dataclasses.replace(
+        _rollback(conn, stack, reason), cancels=cancels
+    )
+    return begin.begin(conn, stack, order, now)
 
 
 def _rollback(
@@ -253,7 +277,7 @@ def _rollback(
     )
 
 
-def _fail_cleanup(
+def _fail_branch(
     conn: sa.Connection, scene: Scene, result: Result, now: datetime.datetime
 ) -> finish.Written:
     key = result.node.key
@@ -267,9 +291,12 @@ def _fail_cleanup(
         written.superseded.append(result.node.row.id)
         return written
     # What was skipped passes nothing on, but to the stack's own node.
-    ends = [each for each in done if STACK_CLEANUP in scene.graph.required_by(each)]
+    gatherer = STACK_UPDATE if key[1] else STACK_CLEANUP
+    ends = [
+        each for each in done if gatherer in scene.graph.required_by(each)
+    ]
     if ends:
-        written.fired = finish.arrive(conn, scene, STACK_CLEANUP, len(ends))
+        written.fired = finish.arrive(conn, scene, gatherer, len(ends))
     return written
 
 
@@ -288,22 +315,60 @@ def _write_failed_row(
     events.insert_many(conn, [finish.ended_event(scene, result, now)])
 
 
-def time_out(engine: Engine, scene: Scene) -> begin.Begun | None:
+def time_out(
+    engine: Engine, stack: stacks.StackRecord
+) -> begin.Begun | None:
     """The stack's time is over: it fails, whatever its nodes do."""
-    now = timeutils.utcnow()
-    reason = f"Stack {scene.stack.action} timed out"
+    return engine.db.run(
+        lambda conn: _interrupt(
+            conn, stack, f"Stack {stack.action} timed out",
+            rollback=not stack.disable_rollback,
+        )
+    )
+
+
+def cancel(
+    engine: Engine, stack: stacks.StackRecord, *, rollback: bool
+) -> begin.Begun | None:
+    """A user stops what runs: operations end at their next poll.
+
+    :raises ActionInProgress: it ended, or another began, meanwhile
+    """
 
     def work(conn: sa.Connection) -> begin.Begun | None:
-        stack = stacks.get(conn, scene.stack.id)
-        if stack is None or not stacks.compare_and_set(
-            conn,
-            scene.stack.id,
-            scene.traversal.traversal_id,
-            {"status": "FAILED", "status_reason": reason},
-            statuses={"IN_PROGRESS"},
-            not_locked=False,
-        ):
-            return None
-        return _failed_stack(conn, stack, reason, now)
+        reason = f"Stack {stack.action} cancelled"
+        begun = _interrupt(conn, stack, reason, rollback=rollback)
+        now = stacks.get(conn, stack.id)
+        if now is not None and now.status == "IN_PROGRESS" and not begun:
+            raise exception.ActionInProgress(
+                stack_name=stack.name, action=now.action
+            )
+        return begun
 
     return engine.db.run(work)
+
+
+def _interrupt(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    reason: str,
+    *,
+    rollback: bool,
+) -> begin.Begun | None:
+    """Fail the traversal as it was read, from outside of it."""
+    now = timeutils.utcnow()
+    idle = build.TraversalGraph({}, cancels=True)
+    if not stacks.compare_and_set(
+        conn,
+        stack.id,
+        stack.current_traversal,
+        {
+            "status": "FAILED",
+            "status_reason": reason,
+            "current_deps": idle.to_json(),
+        },
+        statuses={"IN_PROGRESS"},
+        not_locked=False,
+    ):
+        return None
+    return _failed_stack(conn, stack, reason, now, rollback, cancels=True)

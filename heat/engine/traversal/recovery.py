@@ -44,6 +44,7 @@ from heat.db import stacks
 from heat.db import sync_points
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
+from heat.engine.traversal import outcome
 
 LOG = logging.getLogger(__name__)
 
@@ -80,6 +81,9 @@ class Sweeper:
         seen: set[tuple[str, NodeKey]] = set()
         sent = 0
         for stack in engine.db.read(stacks.in_progress):
+            if is_late(engine, stack):
+                sent += _time_out(engine, stack)
+                continue
             nodes = stalled(engine, stack)
             keys = {(stack.current_traversal or "", node) for node in nodes}
             seen |= keys
@@ -87,6 +91,25 @@ class Sweeper:
             sent += _send(engine, stack, again, self._busy)
         self._seen = seen
         return sent
+
+
+def is_late(engine: Engine, stack: stacks.StackRecord) -> bool:
+    """Whether the stack's action has had all the time it may take."""
+    seconds = (stack.timeout or 0) * 60 or engine.conf.stack_action_timeout
+    began = stack.traversal_started
+    if began is None:
+        return False
+    return bool((timeutils.utcnow() - began).total_seconds() > seconds)
+
+
+def _time_out(engine: Engine, stack: stacks.StackRecord) -> int:
+    begun = outcome.time_out(engine, stack)
+    if begun is None:
+        return 0
+    engine.sender.send(
+        context_of(stack), begun.stack_id, begun.traversal_id, begun.ready
+    )
+    return len(begun.ready)
 
 
 def resume(engine: Engine, *, alone: bool) -> int:

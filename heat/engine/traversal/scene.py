@@ -19,7 +19,6 @@ older template versions are loaded when a row of theirs is met.
 from __future__ import annotations
 
 import collections
-import datetime
 import threading
 from typing import Any
 
@@ -125,9 +124,9 @@ class Scene:
     def _seconds_left(self) -> float:
         minutes = self.stack.timeout
         allowed = minutes * 60.0 if minutes else _DEFAULT_TIMEOUT
-        if not self.graph.started:
+        began = self.stack.traversal_started
+        if began is None:
             return allowed
-        began = datetime.datetime.fromisoformat(self.graph.started)
         return allowed - (timeutils.utcnow() - began).total_seconds()
 
     def version(

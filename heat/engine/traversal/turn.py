@@ -150,14 +150,13 @@ def _poll(
     done: Done,
     results: list[check.Result],
 ) -> None:
-    """Step waiting operations; those of a stack being deleted end here."""
+    """Step waiting operations; those that nobody wants any more end here."""
     if not tasks:
         return
-    unwanted = _deleting(engine, scene)
+    unwanted = _unwanted(engine, scene)
     for task in tasks:
         if unwanted and task.action != "DELETE":
-            reason = "Stack DELETE started: operation cancelled"
-            results.append(check.cancelled(task, reason))
+            results.append(check.cancelled(task, unwanted))
         elif engine.monotonic() < task.due_at:
             _wait(engine, done, task.due_at - engine.monotonic(), task)
         elif task.blocking:
@@ -170,12 +169,24 @@ def _poll(
                 _wait(engine, done, ended, task)
 
 
-def _deleting(engine: Engine, scene: Scene) -> bool:
-    """Whether a delete of the stack took this traversal's place."""
+def _unwanted(engine: Engine, scene: Scene) -> str:
+    """Why running operations of this traversal are to end; "": they go on.
+
+    A delete and a cancel end them; another update, or the rollback of a
+    failure, lets them run to their end.
+    """
     if scene.stack.action == "DELETE":
-        return False
+        return ""
     stack = engine.db.read(lambda conn: stacks.get(conn, scene.stack.id))
-    return stack is None or stack.action == "DELETE"
+    if stack is None or stack.action == "DELETE":
+        return "Stack DELETE started: operation cancelled"
+    current = stack.current_traversal == scene.traversal.traversal_id
+    if current and stack.status == "IN_PROGRESS":
+        return ""
+    deps = engine.db.read(lambda conn: stacks.get_deps(conn, stack.id))
+    if (deps or {}).get("cancels"):
+        return f"Stack {scene.stack.action} cancelled"
+    return ""
 
 
 def step(

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from heat.common import exception
+from heat.engine.stack import actions
 from heat.tests import base
 from heat.tests.convergence import world
 
@@ -321,3 +322,112 @@ class DeleteTest(StoryTest):
         self.assertState("DELETE_COMPLETE", stack)
         self.assertIn(("a", "DELETE_COMPLETE"), self.world.events(stack))
         self.assertNotIn(("a", "DELETE_IN_PROGRESS"), self.world.events(stack))
+
+
+class ActionsTest(StoryTest):
+    def make(self, resources, **args):
+        stack = self.world.create(hot(resources), **args)
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        return stack
+
+    def act(self, action, stack):
+        getattr(actions, action)(
+            self.world.engines[0],
+            self.world.context,
+            self.world.stack(stack),
+        )
+
+    def order(self, stack, what):
+        return [n for n, each in self.world.events(stack) if each == what]
+
+    def test_suspend_and_resume(self):
+        stack = self.make({"a": res(), "b": res(attr("a"))})
+        before = self.physical(stack)
+        self.act("suspend", stack)
+        self.world.run()
+        self.assertState("SUSPEND_COMPLETE", stack)
+        self.assertEqual(
+            ["b", "a", "stack"], self.order(stack, "SUSPEND_COMPLETE")
+        )
+        self.assertRaises(
+            exception.NotSupported, self.world.update, stack, hot({})
+        )
+        self.act("resume", stack)
+        self.world.run()
+        self.assertState("RESUME_COMPLETE", stack)
+        self.assertEqual(
+            ["a", "b", "stack"], self.order(stack, "RESUME_COMPLETE")
+        )
+        self.world.update(stack, hot({"a": res(), "b": res(attr("a"))}))
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(before, self.physical(stack))
+
+    def test_resume_of_what_was_not_suspended(self):
+        stack = self.make({"a": res()})
+        self.assertRaises(exception.NotSupported, self.act, "resume", stack)
+
+    def test_check_visits_only_what_is_there(self):
+        stack = self.world.create(
+            hot({"a": res(), "b": res(fail=True), "c": res(depends_on="b")})
+        )
+        self.world.run()
+        self.assertState("CREATE_FAILED", stack)
+        self.act("check", stack)
+        self.world.run()
+        self.assertState("CHECK_COMPLETE", stack)
+        rows = self.world.living(stack)
+        self.assertEqual("CHECK", rows["a"].action)
+        self.assertEqual("INIT", rows["c"].action)
+
+    def test_cancel_goes_back(self):
+        stack = self.make({"a": res("one")})
+        before = self.physical(stack)
+        self.world.update(
+            stack,
+            hot(
+                {
+                    "a": res("two"),
+                    "b": res(action_wait_secs={"create": 5000}),
+                }
+            ),
+        )
+        self.world.run_until(
+            lambda: ("b", "CREATE_IN_PROGRESS") in self.world.events(stack)
+        )
+        began = self.world.now
+        self.act("cancel", stack)
+        self.world.run()
+        self.assertState("ROLLBACK_COMPLETE", stack)
+        self.assertEqual(before, self.physical(stack))
+        self.assertLess(self.world.now - began, 100)
+
+    def test_cancel_without_rollback_stays(self):
+        stack = self.world.create(
+            hot({"a": res(action_wait_secs={"create": 5000})})
+        )
+        self.world.run_until(
+            lambda: ("a", "CREATE_IN_PROGRESS") in self.world.events(stack)
+        )
+        actions.cancel(
+            self.world.engines[0],
+            self.world.context,
+            self.world.stack(stack),
+            rollback=False,
+        )
+        self.assertState("CREATE_FAILED", stack)
+        self.world.run()
+        self.assertEqual("FAILED", self.world.living(stack)["a"].status)
+
+    def test_cancel_needs_something_that_runs(self):
+        stack = self.make({"a": res()})
+        self.assertRaises(exception.NotSupported, self.act, "cancel", stack)
+
+    def test_a_stack_that_takes_too_long_fails(self):
+        stack = self.world.create(
+            hot({"a": res(action_wait_secs={"create": 5000})}), timeout_mins=1
+        )
+        self.world.run()
+        self.assertState("CREATE_FAILED", stack)
+        self.assertIn("timed out", self.world.stack(stack).status_reason)

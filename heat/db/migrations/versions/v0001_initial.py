@@ -147,6 +147,7 @@ _table(
     _col("current_deps", _JSON),
     _col("parent_resource_name", _S255),
     _col("last_complete_template_id", _INT),
+    _col("traversal_started", _WHEN),
     _col("live_name_key", _S64),
     _col("lock_level", _S16),
     _col("lock_root", _UUID),

@@ -1,0 +1,119 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Suspend, resume, check and cancel: actions that keep the template."""
+
+from __future__ import annotations
+
+import uuid
+
+from oslo_utils import timeutils
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.db import stacks
+from heat.engine.ports import Engine
+from heat.engine.stack import converge
+from heat.engine.traversal import begin
+from heat.engine.traversal import outcome
+
+# What a cancel may stop, with and without going back.
+CANCELLED_ACTIONS = {
+    True: frozenset({"CREATE", "UPDATE"}),
+    False: frozenset({"CREATE", "UPDATE", "ROLLBACK"}),
+}
+
+
+def suspend(
+    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+) -> None:
+    """Suspend every resource, dependants first.
+
+    :raises ActionInProgress: another action runs
+    """
+    _walk(engine, context, stack, "SUSPEND")
+
+
+def resume(
+    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+) -> None:
+    """Resume every resource that is suspended, dependants last.
+
+    :raises ActionInProgress: another action runs
+    :raises NotSupported: the stack is not suspended
+    """
+    if stack.status != "IN_PROGRESS" and stack.action not in (
+        "SUSPEND",
+        "RESUME",
+    ):
+        raise exception.NotSupported(
+            feature=_("Resuming a stack that is not suspended")
+        )
+    _walk(engine, context, stack, "RESUME")
+
+
+def check(
+    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+) -> None:
+    """Look whether every object is what it should be.
+
+    :raises ActionInProgress: another action runs
+    """
+    _walk(engine, context, stack, "CHECK")
+
+
+def _walk(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    action: str,
+) -> None:
+    if stack.status == "IN_PROGRESS" or stack.action == "DELETE":
+        raise exception.ActionInProgress(
+            stack_name=stack.name, action=stack.action
+        )
+    order = begin.Order(
+        action,
+        stack.raw_template_id,
+        None,
+        f"Stack {action} started",
+        traversal_id=str(uuid.uuid4()),
+    )
+    begun = engine.db.run(
+        lambda conn: begin.begin(conn, stack, order, timeutils.utcnow())
+    )
+    converge.send(engine, context, begun)
+
+
+def cancel(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    *,
+    rollback: bool = True,
+) -> None:
+    """Stop a create or an update, and go back or stay where it is.
+
+    :raises NotSupported: nothing runs that could be cancelled
+    :raises ActionInProgress: it ended, or another began, meanwhile
+    """
+    if (
+        stack.status != "IN_PROGRESS"
+        or stack.action not in CANCELLED_ACTIONS[rollback]
+    ):
+        raise exception.NotSupported(
+            feature=_("Cancelling update when stack is %s")
+            % f"{stack.action}_{stack.status}"
+        )
+    begun = outcome.cancel(engine, stack, rollback=rollback)
+    if begun is not None:
+        converge.send(engine, context, begun)
