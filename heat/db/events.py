@@ -140,6 +140,24 @@ def get(
     return None if row is None else EventRecord(*row)
 
 
+def last_properties(
+    conn: sa.Connection, stack_id: str, name: str, action: str, status: str
+) -> int | None:
+    """The properties told by the last event of a kind of a resource."""
+    value: int | None = conn.execute(
+        sa.select(_event.c.rsrc_prop_data_id)
+        .where(
+            _event.c.stack_id == stack_id,
+            _event.c.resource_name == name,
+            _event.c.resource_action == action,
+            _event.c.resource_status == status,
+        )
+        .order_by(_event.c.id.desc())
+        .limit(1)
+    ).scalar()
+    return value
+
+
 def count(conn: sa.Connection, stack_id: str) -> int:
     """How many events a stack has."""
     return int(

@@ -290,17 +290,6 @@ sync_point = _table(
 
 # ours: what a finished node tells those that wait for it; one row for each
 # sender and traversal, read by all its consumers.
-sync_point_input = _table(
-    "sync_point_input",
-    _uuid_key("traversal_id"),
-    sa.Column("sender", sa.Integer, primary_key=True, autoincrement=False),
-    _col("stack_id", _UUID, nn=True),
-    _col("resource_id", _INT),
-    _col("reference_id", _TEXT),
-    _col("attributes", _JSON),
-    sa.Index("ix_sync_point_input_stack_id", "stack_id"),
-)
-
 # Events outlive their stack's rows: no key to the stack, an index only.
 event = _table(
     "event",

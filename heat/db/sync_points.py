@@ -9,13 +9,13 @@
 #    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 #    License for the specific language governing permissions and limitations
 #    under the License.
-"""Rows of the ``sync_point`` and ``sync_point_input`` tables.
+"""Rows of the ``sync_point`` table.
 
 One row a node and traversal carries a counter (``remaining``: inputs still
 missing) and a mark (``done``: its action was recorded). Both move by
 conditional UPDATEs whose row counts are the answer, so N producers and one
-consumer cost O(N). What a node tells its dependants is one row a *sender*:
-the mark makes it unique, and consumers look up the senders they require.
+consumer cost O(N). What a node tells its dependants is not copied here: it
+is what its resource row says, written in the transaction that set the mark.
 
 Keys are ``(row id, is_update)``; row 0 is the stack itself and is stored
 under the stack's id.
@@ -40,7 +40,6 @@ _T = TypeVar("_T")
 _CHUNK = 500
 
 _points = models.sync_point
-_inputs = models.sync_point_input
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,16 +48,6 @@ class Traversal:
 
     stack_id: str
     traversal_id: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class InputRecord:
-    """What a finished node tells its dependants."""
-
-    sender: int
-    resource_id: int
-    reference_id: str | None
-    attributes: dict[str, Any]
 
 
 def insert_many(
@@ -86,7 +75,6 @@ def insert_many(
 def delete_for_stack(conn: sa.Connection, stack_id: str) -> None:
     """Forget every traversal of a stack: nothing of them starts any more."""
     conn.execute(sa.delete(_points).where(_points.c.stack_id == stack_id))
-    conn.execute(sa.delete(_inputs).where(_inputs.c.stack_id == stack_id))
 
 
 def fence(
@@ -140,57 +128,19 @@ def decrement(
                 .where(_these(traversal, chunk))
                 .values(remaining=_points.c.remaining - amount)
             )
-    fired: set[NodeKey] = set(complete)
-    asked = counts.keys() - fired
+    done = set(complete)
+    return sorted(done | ready_among(conn, traversal, counts.keys() - done))
+
+
+def ready_among(
+    conn: sa.Connection, traversal: Traversal, keys: Collection[NodeKey]
+) -> set[NodeKey]:
+    """Those of some nodes that may act now and have not acted."""
+    found: set[NodeKey] = set()
     for half in (True, False):
-        for chunk in _chunks(sorted(k for k in asked if k[1] is half)):
-            fired |= _keys(
+        for chunk in _chunks(sorted(k for k in keys if k[1] is half)):
+            found |= _keys(
                 conn, traversal, _these(traversal, chunk), _open(ready=True)
-            )
-    return sorted(fired)
-
-
-def put_inputs(
-    conn: sa.Connection, traversal: Traversal, inputs: Iterable[InputRecord]
-) -> None:
-    """Insert what nodes tell; call it only for keys just marked done."""
-    rows = [
-        {
-            "traversal_id": traversal.traversal_id,
-            "sender": each.sender,
-            "stack_id": traversal.stack_id,
-            "resource_id": each.resource_id,
-            "reference_id": each.reference_id,
-            "attributes": each.attributes,
-        }
-        for each in inputs
-    ]
-    for chunk in _chunks(rows):
-        conn.execute(sa.insert(_inputs), chunk)
-
-
-def get_inputs(
-    conn: sa.Connection, traversal: Traversal, senders: Collection[int]
-) -> dict[int, InputRecord]:
-    """What these senders told, by sender."""
-    found: dict[int, InputRecord] = {}
-    for chunk in _chunks(sorted(senders)):
-        for row in conn.execute(
-            sa.select(
-                _inputs.c.sender,
-                _inputs.c.resource_id,
-                _inputs.c.reference_id,
-                _inputs.c.attributes,
-            ).where(
-                _inputs.c.traversal_id == traversal.traversal_id,
-                _inputs.c.sender.in_(chunk),
-            )
-        ):
-            found[row.sender] = InputRecord(
-                row.sender,
-                row.resource_id,
-                row.reference_id,
-                row.attributes or {},
             )
     return found
 

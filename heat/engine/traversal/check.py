@@ -23,7 +23,7 @@ import dataclasses
 import datetime
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -62,6 +62,8 @@ CLAIMING = frozenset({*ACTION_OF, Step.ACT})
 class Task:
     """An operation on a row that this engine has claimed.
 
+    :ivar claimed_at: when, for its event
+    :ivar noted: its beginning is recorded: event and properties
     :ivar due_at: not to be polled before (monotonic seconds)
     :ivar saved: what it made so far is recorded
     """
@@ -72,8 +74,20 @@ class Task:
     prop_data_id: int | None = None
     operation: lifecycle.Operation | None = None
     error: Exception | None = None
+    claimed_at: datetime.datetime | None = None
+    noted: bool = False
     saved: bool = False
     due_at: float = 0.0
+
+    @property
+    def may_note_late(self) -> bool:
+        """Whether its beginning may be recorded together with its end.
+
+        So it may when a step takes no time and a crash in between leaves
+        nothing to be known: not so for an update, whose properties tell
+        what may have been applied.
+        """
+        return self.action in ("CREATE", "DELETE") and not self.blocking
 
     @property
     def blocking(self) -> bool:
@@ -123,6 +137,8 @@ def take_up(
     nodes, gone = gather.gather(engine, scene, keys)
     taken = TakenUp()
     taken.left.extend(key for key in gone if key[1])
+    met = {node.key for node in nodes}.union(gone)
+    taken.left.extend(key for key in keys if key not in met)
     errors: dict[NodeKey, Exception] = {}
     for node in nodes:
         try:
@@ -172,13 +188,9 @@ def _gone(key: NodeKey, scene: Scene) -> Result:
 
 
 def _at_once(scene: Scene, node: Node) -> Result:
-    result = Result(node, attributes=dict(node.attributes))
-    if node.step is Step.KEEP and node.rsrc is not None:
-        asked = scene.definition.referenced_attributes(node.row.name)
-        missing = [key for key in asked if key not in node.attributes]
-        if missing:
-            result.attributes.update(node.rsrc.resolve_attributes(missing))
-    return result
+    if node.step is Step.KEEP:
+        return Result(node, attributes=gather.kept_attributes(scene, node))
+    return Result(node, attributes=dict(node.attributes))
 
 
 # -- claim --------------------------------------------------------------------
@@ -194,6 +206,8 @@ def _claim(
     """One transaction: fence, claim by action, insert replacements."""
     claim_id = str(uuid.uuid4())
     now = timeutils.utcnow()
+    for task in tasks:
+        task.claimed_at = now
 
     def work(
         conn: sa.Connection,
@@ -205,9 +219,15 @@ def _claim(
         )
         able = [task for task in tasks if task.node.key in ready]
         held = _claim_rows(conn, engine, able, claim_id, now)
-        ours = [task for task in able if task.node.row.id in held]
-        prop_ids = _put_properties(conn, ours)
-        _started_events(conn, scene, ours, prop_ids, now)
+        prop_ids = note(
+            conn,
+            scene,
+            [
+                task
+                for task in able
+                if task.node.row.id in held and not task.may_note_late
+            ],
+        )
         again = replacement.make_many(
             conn,
             scene.target_template_id,
@@ -227,6 +247,7 @@ def _claim(
             taken.left.append(task.node.key)
             continue
         task.claim_id = claim_id
+        task.noted = not task.may_note_late
         task.prop_data_id = prop_ids.get(
             task.node.row.id, task.node.row.rsrc_prop_data_id
         )
@@ -267,43 +288,48 @@ def _type_of(node: Node) -> str:
     return node.rsrc.type()
 
 
-def _put_properties(
-    conn: sa.Connection, tasks: Sequence[Task]
+def note(
+    conn: sa.Connection, scene: Scene, tasks: Sequence[Task]
 ) -> dict[int, int]:
-    """Record the resolved properties an operation starts with."""
-    with_data: list[tuple[int, dict[str, Any]]] = []
-    for task in tasks:
-        rsrc = task.node.rsrc
-        if rsrc is not None and task.action in ("CREATE", "UPDATE"):
-            with_data.append((task.node.row.id, rsrc.stored_properties()))
-    ids = properties_data.put_many(conn, [data for _row, data in with_data])
-    return {
-        row: data_id
-        for (row, _data), data_id in zip(with_data, ids, strict=True)
+    """Record that operations began, and the properties they began with.
+
+    :returns: ids of the properties by row id
+    """
+    fresh = [(task, begun_with(task)) for task in tasks if not task.noted]
+    with_data = [(task, data) for task, data in fresh if data is not None]
+    ids = properties_data.put_many(conn, [data for _task, data in with_data])
+    prop_ids = {
+        task.node.row.id: data_id
+        for (task, _data), data_id in zip(with_data, ids, strict=True)
     }
-
-
-def _started_events(
-    conn: sa.Connection,
-    scene: Scene,
-    tasks: Sequence[Task],
-    prop_ids: dict[int, int],
-    now: datetime.datetime,
-) -> None:
-    rows = [
-        event(
-            scene,
-            task.node,
-            task.action,
-            "IN_PROGRESS",
-            "state changed",
-            now,
-            prop_ids.get(task.node.row.id, task.node.row.rsrc_prop_data_id),
-        )
-        for task in tasks
-    ]
+    rows = [started_event(scene, task, prop_ids) for task, _data in fresh]
     if rows:
         events.insert_many(conn, rows)
+    return prop_ids
+
+
+def begun_with(task: Task) -> dict[str, Any] | None:
+    """The resolved properties that an operation applies; None: none."""
+    rsrc = task.node.rsrc
+    if rsrc is None or task.action not in ("CREATE", "UPDATE"):
+        return None
+    return rsrc.stored_properties()
+
+
+def started_event(
+    scene: Scene, task: Task, prop_ids: Mapping[int, int]
+) -> dict[str, Any]:
+    """The event of an operation's beginning."""
+    row = task.node.row
+    return event(
+        scene,
+        task.node,
+        task.action,
+        "IN_PROGRESS",
+        "state changed",
+        task.claimed_at or timeutils.utcnow(),
+        prop_ids.get(row.id, row.rsrc_prop_data_id),
+    )
 
 
 def event(

@@ -64,11 +64,13 @@ class Written:
     :ivar fired: nodes of this traversal that are ready now
     :ivar again: nodes to take up again (their replacement is there now)
     :ivar superseded: row ids to send again on the newest traversal
+    :ivar done: what was written and marked done in this traversal
     """
 
     fired: list[NodeKey] = dataclasses.field(default_factory=list)
     again: list[NodeKey] = dataclasses.field(default_factory=list)
     superseded: list[int] = dataclasses.field(default_factory=list)
+    done: list[Result] = dataclasses.field(default_factory=list)
 
 
 def finish(
@@ -81,7 +83,7 @@ def finish(
     engine.probe("finishing")
     while True:
         try:
-            written, inputs = engine.db.run(
+            written = engine.db.run(
                 lambda conn: _finish(conn, scene, todo, now)
             )
             break
@@ -90,8 +92,8 @@ def finish(
             strays.append(lost.result)
             todo = [each for each in todo if each is not lost.result]
     engine.probe("finished")
-    for told in inputs:
-        scene.take_input(told)
+    for each in written.done:
+        _tell(scene, each)
     for stray in strays:
         record_stray(engine, stray)
     return written
@@ -102,7 +104,7 @@ def _finish(
     scene: Scene,
     results: Sequence[Result],
     now: datetime.datetime,
-) -> tuple[Written, list[sync_points.InputRecord]]:
+) -> Written:
     ended = [each for each in results if not each.replace]
     done = sync_points.mark_done(
         conn, scene.traversal, [each.node.key for each in ended]
@@ -117,12 +119,9 @@ def _finish(
     ]
     _write_rows(conn, scene, current + superseded, now)
     written.superseded += [each.node.row.id for each in superseded]
-    inputs = [
-        told for each in current if (told := _told(scene, each)) is not None
-    ]
-    sync_points.put_inputs(conn, scene.traversal, inputs)
     written.fired = pass_on(conn, scene, [each.node.key for each in current])
-    return written, inputs
+    written.done = current
+    return written
 
 
 def pass_on(
@@ -207,13 +206,18 @@ def _write_rows(
     now: datetime.datetime,
 ) -> None:
     """Write the rows of operations and of nodes that had nothing to do."""
-    attr_ids = _put_attributes(conn, results)
+    attr_ids, prop_ids = _put_values(conn, results)
     kept: list[int] = []
     dropped: list[int] = []
     rows: list[dict[str, Any]] = []
     for each in results:
         step = each.node.step
         if each.task is not None:
+            if not each.task.noted:
+                each.task.prop_data_id = prop_ids.get(
+                    each.node.row.id, each.task.prop_data_id
+                )
+                rows.append(check.started_event(scene, each.task, prop_ids))
             values = row_values(scene, each, attr_ids, now)
             if not resources.update_claimed(
                 conn, each.node.row.id, each.task.claim_id, values
@@ -237,24 +241,31 @@ def _write_rows(
         events.insert_many(conn, rows)
 
 
-def _put_attributes(
-    conn: sa.Connection, results: Iterable[Result]
-) -> dict[int, int]:
-    """Record attributes that are new; ids by row id, old ones removed."""
-    changed = [
-        each
+def _put_values(
+    conn: sa.Connection, results: Sequence[Result]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Record attributes, and properties not recorded yet, in one statement.
+
+    :returns: ids by row id, of attributes and of properties
+    """
+    attributes = [
+        (each.node.row.id, encode_attributes(each.attributes))
         for each in results
         if each.node.key[1]
         and each.node.step is not Step.ACT
         and each.attributes != each.node.attributes
     ]
-    ids = properties_data.put_many(
-        conn, [encode_attributes(each.attributes) for each in changed]
-    )
-    return {
-        each.node.row.id: data_id
-        for each, data_id in zip(changed, ids, strict=True)
-    }
+    properties = [
+        (each.node.row.id, data)
+        for each in results
+        if each.task is not None
+        and not each.task.noted
+        and (data := check.begun_with(each.task)) is not None
+    ]
+    both = attributes + properties
+    ids = properties_data.put_many(conn, [data for _row, data in both])
+    named = [(row, data_id) for (row, _d), data_id in zip(both, ids, strict=True)]
+    return dict(named[: len(attributes)]), dict(named[len(attributes) :])
 
 
 def _keep(
@@ -399,25 +410,25 @@ def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
         resource_data.apply_many(conn, values, gone)
 
 
-def _told(scene: Scene, result: Result) -> sync_points.InputRecord | None:
-    """What an update node tells its dependants; None: nobody listens."""
+def _tell(scene: Scene, result: Result) -> None:
+    """Spare this engine's dependants of a node the way to the database."""
     key, rsrc = result.node.key, result.node.rsrc
     if not key[1] or rsrc is None or result.node.step is Step.ACT:
-        return None
-    if not any(above[1] and above[0] for above in scene.graph.required_by(key)):
-        return None
-    return sync_points.InputRecord(
-        sender=key[0],
-        resource_id=result.node.row.id,
-        reference_id=rsrc.reference_id(),
-        attributes=encode_attributes(result.attributes),
+        return
+    scene.tell(
+        key[0],
+        result.node.row.id,
+        rsrc.reference_id(),
+        encode_attributes(result.attributes),
     )
 
 
 # -- while it runs ------------------------------------------------------------
 
 
-def checkpoint(engine: Engine, tasks: Sequence[check.Task]) -> None:
+def checkpoint(
+    engine: Engine, scene: Scene, tasks: Sequence[check.Task]
+) -> None:
     """Record what waiting operations have made so far.
 
     From here on a crash finds the object by its id.
@@ -426,22 +437,24 @@ def checkpoint(engine: Engine, tasks: Sequence[check.Task]) -> None:
     if not fresh:
         return
 
-    def work(conn: sa.Connection) -> None:
+    def work(conn: sa.Connection) -> dict[int, int]:
+        prop_ids = check.note(conn, scene, fresh)
         for task in sorted(fresh, key=lambda each: each.node.row.id):
-            rsrc = task.node.rsrc
+            rsrc, row_id = task.node.rsrc, task.node.row.id
             if rsrc is None:
                 continue
+            values: dict[str, Any] = {"physical_id": rsrc.resource_id}
+            if row_id in prop_ids:
+                values["rsrc_prop_data_id"] = prop_ids[row_id]
             resources.update_claimed(
-                conn,
-                task.node.row.id,
-                task.claim_id,
-                {"physical_id": rsrc.resource_id},
-                release=False,
+                conn, row_id, task.claim_id, values, release=False
             )
+        return prop_ids
 
-    engine.db.run(work)
+    prop_ids = engine.db.run(work)
     for task in fresh:
-        task.saved = True
+        task.saved = task.noted = True
+        task.prop_data_id = prop_ids.get(task.node.row.id, task.prop_data_id)
 
 
 def record_stray(engine: Engine, result: Result) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -55,6 +55,8 @@ class Node:
         template when there is one, else the row of the key
     :ivar previous: the template version the row was last finished with
     :ivar tried: what a failed update was about to apply
+    :ivar unknown: properties whose wanted values nobody knows yet; only a
+        preview has such
     """
 
     key: NodeKey
@@ -68,12 +70,15 @@ class Node:
     because: str = ""
     change: decide.Change = dataclasses.field(default_factory=decide.Change)
     rsrc: Resource | None = None
+    unknown: frozenset[str] = frozenset()
 
 
 def gather(
     engine: Engine, scene: Scene, keys: Collection[NodeKey]
 ) -> tuple[list[Node], list[NodeKey]]:
     """Load nodes and the inputs of their update halves.
+
+    Keys that still miss inputs are left out.
 
     :returns: the nodes, and the keys whose row is gone
     """
@@ -83,11 +88,22 @@ def gather(
 def _gather(
     conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
 ) -> tuple[list[Node], list[NodeKey]]:
+    early = _take_inputs(conn, scene, keys)
+    keys = [key for key in keys if key not in early]
     rows = resources.get_many(conn, {key[0] for key in keys})
     acting = _acting_rows(conn, scene, rows, keys)
-    _take_inputs(conn, scene, keys)
-    used = [acting[key] for key in keys if key in acting]
-    made = [row for row in used if row.action != "INIT"]
+    known = {key: acting[key] for key in keys if key in acting}
+    gone = [key for key in keys if key not in acting]
+    return load_nodes(conn, scene, known), gone
+
+
+def load_nodes(
+    conn: sa.Connection,
+    scene: Scene,
+    acting: Mapping[NodeKey, resources.ResourceRecord],
+) -> list[Node]:
+    """The nodes of these acting rows, with all that is recorded of them."""
+    made = [row for row in acting.values() if row.action != "INIT"]
     stored = properties_data.get_many(
         conn,
         {
@@ -103,10 +119,7 @@ def _gather(
     )
     data = resource_data.get_many(conn, {row.id for row in made})
     nodes = []
-    for key in keys:
-        if key not in acting:
-            continue
-        row = acting[key]
+    for key, row in acting.items():
         version = (
             scene.version(conn, row.current_template_id)
             if row.action != "INIT"
@@ -123,7 +136,7 @@ def _gather(
                 stored.get(row.tried_prop_data_id or 0),
             )
         )
-    return nodes, [key for key in keys if key not in acting]
+    return nodes
 
 
 def _acting_rows(
@@ -161,16 +174,35 @@ def _acting_rows(
 
 
 def _take_inputs(
-    conn: sa.Connection, scene: Scene, keys: Iterable[NodeKey]
-) -> None:
-    missing: set[int] = set()
-    for row_id, is_update in keys:
-        if is_update:
-            missing |= scene.missing_inputs(row_id)
-    if missing:
-        told = sync_points.get_inputs(conn, scene.traversal, missing)
-        for each in told.values():
-            scene.take_input(each)
+    conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
+) -> set[NodeKey]:
+    """Learn what nodes were told that other engines finished.
+
+    What a finished node tells its dependants is what its row says: its
+    acting row's id, reference id and attributes, all written in the
+    transaction that marked it done. So only nodes that have all their
+    inputs may ask.
+
+    :returns: the keys that have not: somebody was too early with them
+    """
+    asking = {
+        key: missing
+        for key in keys
+        if key[1] and (missing := scene.missing_inputs(key[0]))
+    }
+    if not asking:
+        return set()
+    able = sync_points.ready_among(conn, scene.traversal, asking.keys())
+    senders = {(row, True) for key in able for row in asking[key]}
+    rows = resources.get_many(conn, {key[0] for key in senders})
+    acting = _acting_rows(conn, scene, rows, senders)
+    stored = properties_data.get_many(
+        conn, [row.attr_data_id for row in acting.values()]
+    )
+    for key, row in acting.items():
+        attributes = stored.get(row.attr_data_id or 0)
+        scene.tell(key[0], row.id, row.reference_id, attributes)
+    return asking.keys() - able
 
 
 # -- plug-ins -----------------------------------------------------------------
@@ -298,6 +330,21 @@ def _metadata(
     return node.row.metadata if target.has_dynamic_metadata() else now
 
 
+def kept_attributes(
+    scene: Scene, node: Node
+) -> dict[tuple[str, ...], Any]:
+    """The attributes of a resource that nothing is done with.
+
+    Those that are recorded, and those that the definition asks for newly.
+    """
+    values = dict(node.attributes)
+    asked = scene.definition.referenced_attributes(node.row.name)
+    missing = [key for key in asked if key not in values]
+    if missing and node.rsrc is not None:
+        values.update(node.rsrc.resolve_attributes(missing))
+    return values
+
+
 # -- decisions ----------------------------------------------------------------
 
 
@@ -316,8 +363,25 @@ def plan(engine: Engine, scene: Scene, node: Node) -> None:
 
 
 def _plan_update(engine: Engine, scene: Scene, node: Node) -> None:
+    judge(
+        engine,
+        scene,
+        node,
+        scene.definition.resource_definitions[node.row.name],
+    )
+
+
+def judge(
+    engine: Engine,
+    scene: Scene,
+    node: Node,
+    wish: rsrc_defn.ResourceDefinition,
+) -> None:
+    """Decide what brings an update node's row to a definition.
+
+    :raises HeatException: as :func:`plan`
+    """
     row = node.row
-    wish = scene.definition.resource_definitions[row.name]
     facts = decide.UpdateFacts(
         row.action, row.status, claimed=row.claim_id is not None
     )
@@ -336,7 +400,7 @@ def _compare(
     assert rsrc is not None  # noqa: S101 - made by the caller
     if not _same_class(engine, scene, node, rsrc):
         return dataclasses.replace(facts, same_class=False)
-    verdict = lifecycle.verdict(rsrc, before(node))
+    verdict = lifecycle.verdict(rsrc, before(node), node.unknown)
     return dataclasses.replace(
         facts,
         change=decide.Change(

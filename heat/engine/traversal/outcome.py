@@ -39,6 +39,7 @@ from heat.engine.graph.build import STACK_UPDATE
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.traversal import begin
+from heat.engine.traversal import check
 from heat.engine.traversal import finish
 from heat.engine.traversal.check import Result
 from heat.engine.traversal.scene import Scene
@@ -303,12 +304,15 @@ def _fail_branch(
 def _write_failed_row(
     conn: sa.Connection, scene: Scene, result: Result, now: datetime.datetime
 ) -> None:
-    if result.task is None:
+    task = result.task
+    if task is None:
         return
+    prop_ids = check.note(conn, scene, [task])
+    task.prop_data_id = prop_ids.get(result.node.row.id, task.prop_data_id)
     if not resources.update_claimed(
         conn,
         result.node.row.id,
-        result.task.claim_id,
+        task.claim_id,
         finish.failed_values(result, now),
     ):
         raise finish.LostClaim(result)

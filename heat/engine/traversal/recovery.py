@@ -64,20 +64,29 @@ class Sweeper:
 
     A ready node is sent again when two sweeps in a row have seen it: what
     is on its way between two engines is left alone.
+
+    :param dead_after: seconds of silence after which an engine is dead
+    :param living: ids of the engines that live, where something else than
+        their heartbeats tells
     """
 
     def __init__(
-        self, engine: Engine, dead_after: float, busy: Busy | None = None
+        self,
+        engine: Engine,
+        dead_after: float,
+        busy: Busy | None = None,
+        living: Callable[[], set[str]] | None = None,
     ) -> None:
         self._engine = engine
-        self._dead_after = dead_after
+        self._living = living or (lambda: living_engines(engine, dead_after))
         self._busy = busy
         self._seen: set[tuple[str, NodeKey]] = set()
 
     def sweep(self) -> int:
         """One round; how many nodes were sent again."""
         engine = self._engine
-        release_dead(engine, self._dead_after)
+        living = self._living() | {engine.engine_id}
+        release(engine, lambda row: row.engine_id not in living)
         seen: set[tuple[str, NodeKey]] = set()
         sent = 0
         for stack in engine.db.read(stacks.in_progress):
@@ -126,11 +135,9 @@ def resume(engine: Engine, *, alone: bool) -> int:
     return sent
 
 
-def release_dead(engine: Engine, dead_after: float) -> int:
-    """Release what engines hold that have not renewed for so long."""
-    living = engine.db.read(lambda conn: services.living(conn, dead_after))
-    living.add(engine.engine_id)
-    return release(engine, lambda row: row.engine_id not in living)
+def living_engines(engine: Engine, dead_after: float) -> set[str]:
+    """Ids of the engines that have renewed within so many seconds."""
+    return engine.db.read(lambda conn: services.living(conn, dead_after))
 
 
 def hand_over(engine: Engine) -> int:
@@ -162,11 +169,14 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
     reason = f"{row.action} was interrupted: its engine stopped"
     if row.action == "CREATE" and row.physical_id is None:
         reason += f"; an object of {row.resource_type} may be left over"
+    values = {"status": "FAILED", "status_reason": reason, "updated_at": now}
+    if row.action == "UPDATE":
+        # What it began with is told by its event: some may be applied.
+        values["tried_prop_data_id"] = events.last_properties(
+            conn, row.stack_id, row.name, "UPDATE", "IN_PROGRESS"
+        )
     changed = resources.update_claimed(
-        conn,
-        row.id,
-        row.claim_id or "",
-        {"status": "FAILED", "status_reason": reason, "updated_at": now},
+        conn, row.id, row.claim_id or "", values
     )
     if changed:
         events.insert_many(

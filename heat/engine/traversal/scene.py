@@ -156,15 +156,24 @@ class Scene:
             if is_update and self.definition.node(self._names[need]) is None
         }
 
-    def take_input(self, told: sync_points.InputRecord) -> None:
-        """Make the data of a finished node known to its dependants."""
+    def tell(
+        self,
+        sender: int,
+        row_id: int,
+        reference_id: str | None,
+        attributes: dict[str, Any] | None,
+    ) -> None:
+        """Make what a finished node's row says known to its dependants.
+
+        :param sender: its graph key; ``row_id`` is its acting row
+        """
         self.definition.set_node(
-            self._names[told.sender],
+            self._names[sender],
             NodeData(
-                row_id=told.resource_id,
+                row_id=row_id,
                 uuid="",
-                reference_id=told.reference_id,
-                attributes=decode_attributes(told.attributes),
+                reference_id=reference_id,
+                attributes=decode_attributes(attributes),
                 action="",
                 status="COMPLETE",
             ),

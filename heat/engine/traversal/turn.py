@@ -140,7 +140,7 @@ def _start(
         else:
             waiting.append(task)
             _wait(engine, done, ended, task)
-    save(engine, waiting)
+    save(engine, scene, waiting)
 
 
 def _poll(
@@ -199,14 +199,16 @@ def step(
         done.results.append(ended)
     else:
         _wait(engine, done, ended, task)
-        save(engine, [task])
+        save(engine, scene, [task])
     return done
 
 
-def save(engine: Engine, tasks: Sequence[check.Task]) -> None:
+def save(
+    engine: Engine, scene: Scene, tasks: Sequence[check.Task]
+) -> None:
     """Record what waiting operations have made."""
     if tasks:
-        finish.checkpoint(engine, tasks)
+        finish.checkpoint(engine, scene, tasks)
 
 
 def write(

@@ -279,17 +279,6 @@ _table(
 )
 
 _table(
-    "sync_point_input",
-    _uuid_key("traversal_id"),
-    sa.Column("sender", sa.Integer, primary_key=True, autoincrement=False),
-    _col("stack_id", _UUID, nn=True),
-    _col("resource_id", _INT),
-    _col("reference_id", _TEXT),
-    _col("attributes", _JSON),
-    sa.Index("ix_sync_point_input_stack_id", "stack_id"),
-)
-
-_table(
     "event",
     _serial(),
     _col("uuid", _UUID),
