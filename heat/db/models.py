@@ -106,6 +106,8 @@ raw_template = _table(
     _col("files", _JSON),
     _col("environment", _JSON),
     _col("files_id", _INT),
+    # ours: what a nested template is told of its resource
+    _col("facade", _JSON),
 )
 
 raw_template_files = _table(

@@ -183,6 +183,33 @@ def get_many(
     return found
 
 
+def is_held(conn: sa.Connection, uuid: str, engine_id: str) -> bool:
+    """Whether an engine holds the row of this uuid; it stays so until the
+    transaction ends."""
+    result = conn.execute(
+        sa.update(_table)
+        .where(
+            _table.c.uuid == uuid,
+            _table.c.engine_id == engine_id,
+            _table.c.claim_id.is_not(None),
+        )
+        .values(atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1)
+    )
+    return bool(result.rowcount)
+
+
+def holders(conn: sa.Connection, stack_id: str, name: str) -> set[str]:
+    """The engines that hold rows of a resource."""
+    found = conn.execute(
+        sa.select(_table.c.engine_id).where(
+            _table.c.stack_id == stack_id,
+            _table.c.name == name,
+            _table.c.claim_id.is_not(None),
+        )
+    )
+    return {row.engine_id for row in found if row.engine_id is not None}
+
+
 def find_physical(
     conn: sa.Connection, physical_id: str
 ) -> list[ResourceRecord]:
@@ -214,6 +241,9 @@ def claim(
     free = [_table.c.claim_id.is_(None)]
     if not replaced:
         free.append(_table.c.replaced_by.is_(None))
+    if action == "CREATE":
+        # Only what was never begun: a create is not run twice blind.
+        free.append(_table.c.action == "INIT")
     for chunk in _chunks(sorted(ids)):
         count = conn.execute(
             sa.update(_table)
@@ -299,6 +329,19 @@ def leftovers(
         )
     rows = conn.execute(sa.select(*_COLUMNS).where(*here))
     return [_record(row) for row in rows]
+
+
+def old_versions(conn: sa.Connection, stack_id: str) -> set[int]:
+    """Ids of rows that were replaced, and of strays."""
+    rows = conn.execute(
+        sa.select(_table.c.id).where(
+            _table.c.stack_id == stack_id,
+            sa.or_(
+                _table.c.replaced_by.is_not(None), _table.c.stray.is_(True)
+            ),
+        )
+    )
+    return {row.id for row in rows}
 
 
 def failed(

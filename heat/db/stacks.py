@@ -275,6 +275,19 @@ def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
     return _records(conn, query)
 
 
+def root_of(conn: sa.Connection, stack: StackRecord) -> str:
+    """Id of the stack at the top of the tree that a stack stands in."""
+    top, owner_id = stack.id, stack.owner_id
+    while owner_id is not None:
+        found = conn.execute(
+            sa.select(_stack.c.owner_id).where(_stack.c.id == owner_id)
+        ).one_or_none()
+        if found is None:
+            break
+        top, owner_id = owner_id, found.owner_id
+    return top
+
+
 def in_progress(conn: sa.Connection) -> list[StackRecord]:
     """Every living stack that a traversal works on."""
     query = sa.select(*_COLUMNS).where(

@@ -158,22 +158,40 @@ def ready(conn: sa.Connection, traversal: Traversal) -> list[NodeKey]:
     )
 
 
-def unfinished(
-    conn: sa.Connection, traversal: Traversal, *, is_update: bool
-) -> int:
-    """How many nodes of one half are not done, the stack's own not counted."""
-    count: int = conn.execute(
-        sa.select(sa.func.count())
-        .select_from(_points)
-        .where(
-            _points.c.stack_id == traversal.stack_id,
-            _points.c.traversal_id == traversal.traversal_id,
-            _points.c.is_update.is_(is_update),
-            _points.c.done.is_(False),
-            _points.c.entity_id != traversal.stack_id,
-        )
-    ).scalar_one()
-    return count
+def keep_open(
+    conn: sa.Connection, traversal: Traversal, remaining: Mapping[NodeKey, int]
+) -> None:
+    """Mark a traversal's clean-up nodes done, but these, and set theirs.
+
+    :param remaining: inputs that each of the others is still to await; the
+        stack's own node is among them
+    """
+    half = [
+        _points.c.stack_id == traversal.stack_id,
+        _points.c.traversal_id == traversal.traversal_id,
+        _points.c.is_update.is_(False),
+    ]
+    kept = sorted(_entity(traversal, key) for key in remaining)
+    if len(kept) <= _CHUNK:
+        half.append(_points.c.entity_id.not_in(kept))
+        conn.execute(sa.update(_points).where(*half).values(done=True))
+    else:
+        conn.execute(sa.update(_points).where(*half).values(done=True))
+        for chunk in _chunks(kept):
+            these = _points.c.entity_id.in_(chunk)
+            conn.execute(
+                sa.update(_points).where(*half, these).values(done=False)
+            )
+    by_count: dict[int, list[NodeKey]] = defaultdict(list)
+    for key, count in sorted(remaining.items()):
+        by_count[count].append(key)
+    for count, keys in sorted(by_count.items()):
+        for chunk in _chunks(keys):
+            conn.execute(
+                sa.update(_points)
+                .where(_these(traversal, chunk))
+                .values(remaining=count)
+            )
 
 
 def _advance(

@@ -33,12 +33,16 @@ _layer = models.environment_layer
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TemplateRecord:
-    """One version: template body, file contents by name, environment."""
+    """One version: template body, file contents by name, environment.
+
+    ``facade`` is what a nested template is told of its resource.
+    """
 
     id: int
     template: dict[str, Any]
     files: dict[str, str]
     environment: dict[str, Any]
+    facade: dict[str, Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,11 +67,21 @@ def insert(
     environment: Mapping[str, Any] | None,
     files: Mapping[str, str] | None,
     layers: Sequence[LayerRecord] = (),
+    *,
+    files_of: int | None = None,
+    facade: Mapping[str, Any] | None = None,
 ) -> int:
-    """Store one version and return its id."""
+    """Store one version and return its id.
+
+    :param files_of: id of a version that has the same files: they are
+        stored once, as long as it is still there
+    :param facade: what a nested template is told of its resource
+    """
     now = clock.utcnow()
     files_id = None
-    if files:
+    if files and files_of is not None:
+        files_id = _shared_files(conn, files_of)
+    if files and files_id is None:
         files_id = bulk.insert_one(
             conn, _files, {"files": dict(files), "created_at": now}
         )
@@ -78,6 +92,7 @@ def insert(
             "template": template,
             "environment": environment or {},
             "files_id": files_id,
+            "facade": facade,
             "created_at": now,
         },
     )
@@ -90,6 +105,19 @@ def insert(
         ],
     )
     return template_id
+
+
+def _shared_files(conn: sa.Connection, template_id: int) -> int | None:
+    """The files row of a version, which stays until we have committed.
+
+    Whoever deletes the version meanwhile waits for its row, and then sees
+    that somebody else has its files too.
+    """
+    return conn.execute(
+        sa.select(_template.c.files_id)
+        .where(_template.c.id == template_id)
+        .with_for_update()
+    ).scalar()
 
 
 def get(conn: sa.Connection, template_id: int) -> TemplateRecord | None:
@@ -110,6 +138,7 @@ def get_many(
                 _template.c.template,
                 _template.c.environment,
                 _template.c.files,
+                _template.c.facade,
                 _files.c.files.label("own_files"),
             )
             .outerjoin(_files, _files.c.id == _template.c.files_id)
@@ -118,7 +147,11 @@ def get_many(
             # A database that was taken over may hold files in both places.
             files = row.own_files or row.files or {}
             found[row.id] = TemplateRecord(
-                row.id, row.template or {}, files, row.environment or {}
+                row.id,
+                row.template or {},
+                files,
+                row.environment or {},
+                row.facade,
             )
     return found
 

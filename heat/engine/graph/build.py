@@ -234,8 +234,9 @@ def _add_stack(needs: _Needs) -> None:
     cleanups = [key for key in needs if not key[1]]
     required = {need for each in needs.values() for need in each}
     needs[STACK_UPDATE] = {key for key in updates if key not in required}
-    needs[STACK_CLEANUP] = {key for key in cleanups if key not in required}
-    needs[STACK_CLEANUP].add(STACK_UPDATE)
+    # All of them: which are left to wait for is known only between the
+    # halves, when the living ones are taken out.
+    needs[STACK_CLEANUP] = {STACK_UPDATE, *cleanups}
     if updates:
         for key in cleanups:
             if not needs[key]:

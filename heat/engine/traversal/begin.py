@@ -250,6 +250,7 @@ def _wanted_rows(
     versions: dict[str, list[resources.ResourceRecord]] = {}
     for row in extant:
         versions.setdefault(row.name, []).append(row)
+    root = stacks.root_of(conn, stack)
     wanted: dict[str, int] = {}
     revived: list[int] = []
     fresh: list[dict[str, Any]] = []
@@ -261,7 +262,12 @@ def _wanted_rows(
             wanted[name] = 0
             fresh.append(
                 new_row(
-                    stack.id, name, wish.resource_type, order.template_id, now
+                    stack.id,
+                    name,
+                    wish.resource_type,
+                    order.template_id,
+                    now,
+                    root_stack_id=root,
                 )
             )
             continue
@@ -284,13 +290,18 @@ def new_row(
     template_id: int,
     now: datetime.datetime,
     replaces: int | None = None,
+    *,
+    root_stack_id: str | None,
 ) -> dict[str, Any]:
-    """The row of a resource that is still to be made."""
+    """The row of a resource that is still to be made.
+
+    :param root_stack_id: of the stack at the top of the tree
+    """
     return {
         "uuid": str(uuid.uuid4()),
         "name": name,
         "stack_id": stack_id,
-        "root_stack_id": stack_id,
+        "root_stack_id": root_stack_id,
         "resource_type": resource_type,
         "action": "INIT",
         "status": "COMPLETE",

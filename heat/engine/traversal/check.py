@@ -90,10 +90,17 @@ class Task:
         return self.action in ("CREATE", "DELETE") and not self.blocking
 
     @property
+    def yields(self) -> bool:
+        """Whether it ends when another traversal takes this one's place."""
+        return self.node.rsrc is not None and self.node.rsrc.yields
+
+    @property
     def blocking(self) -> bool:
         """Whether a step of it may wait for a service (needs a thread)."""
         rsrc = self.node.rsrc
-        return rsrc is not None and rsrc.default_client_name is not None
+        return rsrc is not None and (
+            rsrc.may_block or rsrc.default_client_name is not None
+        )
 
 
 @dataclasses.dataclass

@@ -314,14 +314,15 @@ def row_values(
     if rsrc is None:
         return values
     if node.step is Step.ACT:
-        values.update(
-            physical_id=rsrc.resource_id, metadata=rsrc.metadata_get()
-        )
+        values["physical_id"] = rsrc.resource_id
         return values
+    metadata = rsrc.changes().metadata
+    if metadata is not None or task.action == "CREATE":
+        # Else it stays: a signal may have written it meanwhile.
+        values["metadata"] = rsrc.metadata_get()
     values.update(
         physical_id=rsrc.resource_id,
         reference_id=rsrc.reference_id(),
-        metadata=rsrc.metadata_get(),
         rsrc_prop_data_id=task.prop_data_id,
         tried_prop_data_id=None,
         attr_data_id=attr_ids.get(node.row.id, node.row.attr_data_id),
@@ -348,7 +349,6 @@ def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
     }
     if node.rsrc is not None:
         values["physical_id"] = node.rsrc.resource_id
-        values["metadata"] = node.rsrc.metadata_get()
     if task.action == "CREATE":
         values["rsrc_prop_data_id"] = task.prop_data_id
     elif task.action == "UPDATE":
@@ -477,6 +477,7 @@ def record_stray(engine: Engine, result: Result) -> None:
             node.row.resource_type or "",
             node.row.current_template_id or 0,
             now,
+            root_stack_id=node.row.root_stack_id,
         )
         stray.update(
             action=result.task.action if result.task else "CREATE",

@@ -26,6 +26,7 @@ import sqlalchemy as sa
 
 from heat.common import exception
 from heat.common.context import RequestContext
+from heat.common.i18n import _
 from heat.db import properties_data
 from heat.db import resource_data
 from heat.db import resources
@@ -36,6 +37,7 @@ from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.resource import Resource
+from heat.engine.resource import child
 from heat.engine.resource import lifecycle
 from heat.engine.resource import view
 from heat.engine.traversal import begin
@@ -88,13 +90,38 @@ def gather(
 def _gather(
     conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
 ) -> tuple[list[Node], list[NodeKey]]:
+    _preload(conn, scene)
     early = _take_inputs(conn, scene, keys)
-    keys = [key for key in keys if key not in early]
+    nodes = [scene.preloaded.pop(key) for key in keys if key in scene.preloaded]
+    met = early.union(node.key for node in nodes)
+    keys = [key for key in keys if key not in met]
     rows = resources.get_many(conn, {key[0] for key in keys})
     acting = _acting_rows(conn, scene, rows, keys)
     known = {key: acting[key] for key in keys if key in acting}
     gone = [key for key in keys if key not in acting]
-    return load_nodes(conn, scene, known), gone
+    return nodes + load_nodes(conn, scene, known), gone
+
+
+def _preload(conn: sa.Connection, scene: Scene) -> None:
+    """Read the rows of the whole update half at once, the first time.
+
+    A row that nobody holds is touched by nobody but its own node until that
+    is done, and what an engine claims, it claims with conditions on what it
+    has read; so each is used once, and whoever comes again reads again.
+    Free rows only: what is held now will have changed.
+    """
+    if scene.was_preloaded:
+        return
+    scene.was_preloaded = True
+    free = {
+        (row.id, True): row
+        for row in resources.list_for_stack(conn, scene.stack.id)
+        if (row.id, True) in scene.graph
+        and row.claim_id is None
+        and row.replaced_by is None
+    }
+    for node in load_nodes(conn, scene, free):
+        scene.preloaded[node.key] = node
 
 
 def load_nodes(
@@ -214,9 +241,30 @@ def resource_class(
     """The class that implements a type in this environment.
 
     :raises EntityNotFound: no plug-in offers the type
+    :raises StackValidationFailed: the type is a template that is missing
+        or wrong
     """
     target = definition.env.registry.resolve(type_, name)
-    return engine.plugins.get(target.name)
+    if target.kind == "class":
+        return engine.plugins.get(target.name)
+    text = definition.files.get(target.name)
+    if text is None:
+        raise exception.StackValidationFailed(
+            path=["resources", name, "type"],
+            message=_(
+                'The content of the template "%s" is missing: send it in '
+                "files under this name."
+            )
+            % target.name,
+        )
+    try:
+        return engine.plugins.template_class(
+            target.name, text, definition.env.param_defaults
+        )
+    except (exception.HeatException, ValueError) as exc:
+        raise exception.StackValidationFailed(
+            path=f"resources.{name}<{target.name}>", message=exc
+        ) from exc
 
 
 def make_resource(
@@ -240,8 +288,12 @@ def stack_view(
     stack: stacks.StackRecord,
     definition: StackDefinition,
     context: RequestContext,
+    nesting: child.Nesting | None = None,
 ) -> view.StackView:
-    """What plug-ins see as ``self.stack``."""
+    """What plug-ins see as ``self.stack``.
+
+    :param nesting: where in a tree of stacks it is checked
+    """
     return view.StackView(
         definition,
         values=view.StackValues(
@@ -260,6 +312,7 @@ def stack_view(
             updated_time=stack.updated_at,
             context=context,
             ports=engine,
+            nesting=nesting,
         ),
     )
 
@@ -427,6 +480,8 @@ def _same_class(
     except exception.EntityNotFound:
         return False
     if old is type(rsrc):
+        return True
+    if old.family is not None and old.family == rsrc.family:
         return True
     status = old.support_status
     return bool(status is not None and status.is_substituted(type(rsrc)))

@@ -40,6 +40,7 @@ from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.traversal import begin
 from heat.engine.traversal import check
+from heat.engine.traversal import cleanup
 from heat.engine.traversal import finish
 from heat.engine.traversal.check import Result
 from heat.engine.traversal.scene import Scene
@@ -86,9 +87,10 @@ def _stack_node(
     if not sync_points.mark_done(conn, traversal, [key]):
         return None, []
     if key == STACK_UPDATE:
-        fired = finish.pass_on(conn, scene, [key])
-        if STACK_CLEANUP not in fired:
-            left = sync_points.unfinished(conn, traversal, is_update=False)
+        if not _updates(scene):
+            return None, finish.pass_on(conn, scene, [key])
+        fired, left = cleanup.open_half(conn, scene)
+        if left:
             stacks.update(
                 conn, scene.stack.id, status_reason=f"cleaning up: {left} left"
             )
@@ -102,8 +104,12 @@ def _completes(scene: Scene) -> bool:
     if scene.stack.action not in begin.COMPLETING_ACTIONS:
         return False
     # The rollback of a create wants nothing, whatever the template says.
-    wants = any(key[1] and key[0] for key in scene.graph.nodes())
-    return wants or not scene.definition.resource_definitions
+    return _updates(scene) or not scene.definition.resource_definitions
+
+
+def _updates(scene: Scene) -> bool:
+    """Whether anything is wanted at all."""
+    return any(key[1] and key[0] for key in scene.graph.nodes())
 
 
 def _end(
@@ -146,11 +152,10 @@ def _left(
 
 
 def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
-    wants = any(key[1] and key[0] for key in scene.graph.nodes())
     return begin.Order(
         stack.action,
         stack.raw_template_id,
-        scene.definition if wants else None,
+        scene.definition if _updates(scene) else None,
         f"Stack {stack.action} cleaning up",
     )
 

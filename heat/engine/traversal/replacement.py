@@ -69,6 +69,7 @@ def make_many(
                 template_id,
                 now,
                 replaces=wish.row.id,
+                root_stack_id=wish.row.root_stack_id,
             )
             for wish in wishes
         ],

@@ -32,12 +32,15 @@ import threading
 from collections.abc import Callable, Sequence
 
 from heat.common.context import RequestContext
+from heat.db import resources
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.traversal import check
 from heat.engine.traversal import turn
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.scene import Scenes
+from heat.engine.traversal.sleepers import Sleeper
+from heat.engine.traversal.sleepers import Sleepers
 
 LOG = logging.getLogger(__name__)
 
@@ -146,10 +149,17 @@ class Runner:
         self._timer = Timer(engine.monotonic)
         self._lock = threading.Lock()
         self._lanes: dict[str, Lane] = {}
+        self._sleepers = Sleepers()
         self._stopping = False
         self._quiet = threading.Condition(self._lock)
 
     # -- in ---------------------------------------------------------------
+
+    def wake(
+        self, context: RequestContext, engine_id: str, stack_id: str
+    ) -> None:
+        """Pass the news of a nested stack on to another engine."""
+        self._bus.wake(context, engine_id, stack_id)
 
     def send(
         self,
@@ -316,6 +326,8 @@ class Runner:
                 further.traversal_id,
                 further.ready,
             )
+        if done.woken:
+            self._wake(lane, scene)
         if done.superseded:
             turn.send_on_newest(
                 self._engine, lane.context, lane.stack_id, done.superseded
@@ -357,15 +369,61 @@ class Runner:
     # -- waiting and blocking operations ----------------------------------
 
     def _later(self, lane: Lane, delay: float, task: check.Task) -> None:
+        sleeper = Sleeper(lane, task)
+        with self._lock:
+            if not self._sleepers.add(sleeper):
+                delay = 0.0
+
         def due() -> None:
             with self._lock:
-                lane.busy -= 1
-                lane.due.append(task)
-                if not self._stopping:
-                    self._pump_soon(lane)
-                self._quiet.notify_all()
+                self._rise(sleeper)
 
         self._timer.after(delay, due)
+
+    def _rise(self, sleeper: Sleeper) -> None:
+        """Put what waited back into its lane. The lock is held."""
+        if not self._sleepers.remove(sleeper):
+            return
+        lane = sleeper.lane
+        lane.busy -= 1
+        lane.due.append(sleeper.task)
+        if not self._stopping:
+            self._pump_soon(lane)
+        self._quiet.notify_all()
+
+    def rouse(self, stack_id: str) -> None:
+        """A nested stack has ended: who waits for it here looks at once."""
+        with self._lock:
+            sleeper = self._sleepers.find(stack_id)
+            if sleeper is None:
+                self._sleepers.expect(stack_id)
+            else:
+                self._rise(sleeper)
+
+    def _wake(self, lane: Lane, scene: Scene) -> None:
+        """Tell the engine that holds the parent's resource, often us."""
+        stack = scene.stack
+        with self._lock:
+            sleeper = self._sleepers.find(stack.id)
+            if sleeper is not None:
+                self._rise(sleeper)
+                return
+        try:
+            holders = self._engine.db.read(
+                lambda conn: resources.holders(
+                    conn,
+                    stack.owner_id or "",
+                    stack.parent_resource_name or "",
+                )
+            )
+            for engine_id in holders:
+                if engine_id == self._engine.engine_id:
+                    self.rouse(stack.id)
+                else:
+                    self._bus.wake(lane.context, engine_id, stack.id)
+        except Exception:
+            # Whoever waits looks now and then as well.
+            LOG.exception("the parent of stack %s is not woken", stack.id)
 
     def _advance(
         self, lane: Lane, scene: Scene, task: check.Task, first: bool

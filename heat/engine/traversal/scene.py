@@ -36,6 +36,7 @@ from heat.db.session import Database
 from heat.engine.definition import NodeData
 from heat.engine.definition import StackDefinition
 from heat.engine.environment.environment import Environment
+from heat.engine.graph.build import NodeKey
 from heat.engine.graph.build import TraversalGraph
 from heat.engine.template import base as template_base
 
@@ -65,11 +66,14 @@ def make_definition(
     identity: HeatIdentifier, record: templates.TemplateRecord
 ) -> StackDefinition:
     """Parse a template version for the stack of this identity."""
-    return StackDefinition(
+    made = StackDefinition(
         identity,
         template_base.load(record.template, record.files),
         Environment(record.environment),
+        facade=record.facade,
     )
+    made.version_id = record.id
+    return made
 
 
 class Scene:
@@ -77,6 +81,7 @@ class Scene:
 
     :ivar definition: what the traversal wants; for DELETE, what the stack
         had, of which nothing is wanted (the graph has no update nodes)
+    :ivar preloaded: nodes read in advance, each to be used once
     """
 
     def __init__(
@@ -95,6 +100,8 @@ class Scene:
         self.definition = definition
         self.context = context
         self.target_template_id = stack.raw_template_id
+        self.was_preloaded = False
+        self.preloaded: dict[NodeKey, Any] = {}
         self._names = names
         self._versions: dict[int, StackDefinition | None] = {
             stack.raw_template_id: definition

@@ -67,6 +67,8 @@ class Done:
     :ivar begun: traversals that took this one's place
     :ivar superseded: row ids to send on the newest traversal
     :ivar ended: the traversal is over
+    :ivar woken: the stack is a nested one and has come to rest, perhaps:
+        its parent's resource is to look at once
     """
 
     ready: list[NodeKey] = dataclasses.field(default_factory=list)
@@ -81,6 +83,7 @@ class Done:
     begun: list[begin.Begun] = dataclasses.field(default_factory=list)
     superseded: list[int] = dataclasses.field(default_factory=list)
     ended: bool = False
+    woken: bool = False
 
 
 def run(engine: Engine, scene: Scene, work: Work) -> Done:
@@ -153,10 +156,11 @@ def _poll(
     """Step waiting operations; those that nobody wants any more end here."""
     if not tasks:
         return
-    unwanted = _unwanted(engine, scene)
+    unwanted, superseded = _unwanted(engine, scene)
     for task in tasks:
-        if unwanted and task.action != "DELETE":
-            results.append(check.cancelled(task, unwanted))
+        reason = unwanted or (superseded if task.yields else "")
+        if reason and task.action != "DELETE":
+            results.append(check.cancelled(task, reason))
         elif engine.monotonic() < task.due_at:
             _wait(engine, done, task.due_at - engine.monotonic(), task)
         elif task.blocking:
@@ -169,24 +173,28 @@ def _poll(
                 _wait(engine, done, ended, task)
 
 
-def _unwanted(engine: Engine, scene: Scene) -> str:
+def _unwanted(engine: Engine, scene: Scene) -> tuple[str, str]:
     """Why running operations of this traversal are to end; "": they go on.
 
     A delete and a cancel end them; another update, or the rollback of a
-    failure, lets them run to their end.
+    failure, lets them run to their end, but for those that yield.
+
+    :returns: why all are to end, why those are that yield
     """
     if scene.stack.action == "DELETE":
-        return ""
+        return "", ""
     stack = engine.db.read(lambda conn: stacks.get(conn, scene.stack.id))
     if stack is None or stack.action == "DELETE":
-        return "Stack DELETE started: operation cancelled"
+        return "Stack DELETE started: operation cancelled", ""
     current = stack.current_traversal == scene.traversal.traversal_id
     if current and stack.status == "IN_PROGRESS":
-        return ""
+        return "", ""
     deps = engine.db.read(lambda conn: stacks.get_deps(conn, stack.id))
     if (deps or {}).get("cancels"):
-        return f"Stack {scene.stack.action} cancelled"
-    return ""
+        return f"Stack {scene.stack.action} cancelled", ""
+    if current:
+        return "", ""
+    return "", f"Stack {stack.action} superseded this operation"
 
 
 def step(
@@ -225,6 +233,8 @@ def write(
             _take_over(done, written)
             if begun is not None:
                 done.begun.append(begun)
+            elif scene.stack.owner_id is not None:
+                done.woken = True
     return done
 
 
@@ -244,6 +254,8 @@ def _stack_nodes(
         if begun is not None:
             done.begun.append(begun)
         done.ended = done.ended or key == STACK_CLEANUP
+        if scene.stack.owner_id is not None and not (begun or fired):
+            done.woken = True
 
 
 def send_on_newest(

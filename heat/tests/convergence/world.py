@@ -25,25 +25,21 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from oslo_config import cfg
-
-from heat.common import config
 from heat.common.context import RequestContext
 from heat.db import events
-from heat.db import migration
 from heat.db import resources
 from heat.db import stacks
-from heat.db.session import Database
-from heat.engine.plugins import PluginRegistry
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.stack import converge
 from heat.engine.stack import delete
 from heat.engine.stack import load
+from heat.engine.stack import nested
 from heat.engine.stack import outputs
 from heat.engine.traversal import check
 from heat.engine.traversal import turn
 from heat.engine.traversal.scene import Scene
+from heat.tests.convergence import prepared
 
 PROJECT = "project"
 
@@ -85,10 +81,9 @@ class World:
     def __init__(self, seed: int | None = None, engines: int = 1) -> None:
         self.now = 1000.0
         self.random = random.Random(seed) if seed is not None else None
-        self.db = Database(url="sqlite://")
-        migration.upgrade(self.db)
-        self.conf = config.load("heat-test", [], conf=cfg.ConfigOpts())
-        self.plugins = PluginRegistry.load(self.conf)
+        self.db = prepared.database()
+        self.conf = prepared.conf()
+        self.plugins = prepared.plugins()
         self.bus = Bus()
         self.engines = [
             self.make_engine(f"engine-{i}") for i in range(engines)
@@ -100,7 +95,7 @@ class World:
         self._count = itertools.count()
 
     def make_engine(self, engine_id: str) -> Engine:
-        return Engine(
+        engine = Engine(
             db=self.db,
             conf=self.conf,
             engine_id=engine_id,
@@ -108,9 +103,11 @@ class World:
             sender=self.bus,
             monotonic=lambda: self.now,
         )
+        engine.children = nested.Children(engine)
+        return engine
 
     def close(self) -> None:
-        self.db.dispose()
+        prepared.give_back(self.db)
 
     # -- what a user does ---------------------------------------------------
 

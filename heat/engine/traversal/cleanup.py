@@ -1,0 +1,51 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Opens the clean-up half, when the whole update half is done.
+
+Only now is it known which rows go: replaced ones, strays, those that left
+the template. The others are the living ones; their nodes are done at once,
+in one statement, so an update in place has no clean-up half at all. That
+nothing is skipped by this: a living row has been re-pointed by now, so
+what it required before owes it nothing.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from heat.db import resources
+from heat.db import sync_points
+from heat.engine.graph.build import STACK_CLEANUP
+from heat.engine.ports import NodeKey
+from heat.engine.traversal.scene import Scene
+
+
+def open_half(
+    conn: sa.Connection, scene: Scene
+) -> tuple[list[NodeKey], int]:
+    """Leave only the nodes open whose rows go, in the order of these.
+
+    :returns: the nodes that are ready now, and how many rows go
+    """
+    graph = scene.graph
+    old = resources.old_versions(conn, scene.stack.id)
+    nodes = {key for key in graph.nodes() if key[0] and not key[1]}
+    going = {
+        key for key in nodes if key[0] in old or (key[0], True) not in graph
+    }
+    remaining = {
+        key: sum(need in going for need in graph.requires(key))
+        for key in going
+    }
+    remaining[STACK_CLEANUP] = len(going)
+    sync_points.keep_open(conn, scene.traversal, remaining)
+    return sorted(k for k, count in remaining.items() if not count), len(going)

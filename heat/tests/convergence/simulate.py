@@ -1,0 +1,93 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Run seeds of the simulation.
+
+``python -m heat.tests.convergence.simulate --seeds 5000 --processes 2``
+runs many; ``--seed N -v`` tells the story of one, step by step; ``--mutants``
+proves that each broken engine is caught.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import logging
+import sys
+import time
+import traceback
+
+from heat.tests.convergence import simulation
+from heat.tests.convergence import story
+
+COMMAND = "python -m heat.tests.convergence.simulate"
+
+
+def run_seed(seed: int, say=None) -> str | None:
+    """Live through one story; what went wrong, or None."""
+    try:
+        with simulation.SimulatedWorld(seed, say) as world:
+            story.Story(world).run()
+    except Exception as error:
+        if say is not None:
+            traceback.print_exc()
+        return f"seed {seed}: {type(error).__name__}: {error}"
+    return None
+
+
+def run_seeds(seeds: range) -> list[str]:
+    """What went wrong, one line for each seed that failed."""
+    logging.disable(logging.CRITICAL)
+    return [found for seed in seeds if (found := run_seed(seed))]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--seed", type=int, help="run only this one")
+    parser.add_argument("--seeds", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("-v", "--verbose", action="store_true")
+    options = parser.parse_args(arguments)
+    began = time.monotonic()
+    if options.seed is not None:
+        seeds = range(options.seed, options.seed + 1)
+        if options.verbose:
+            found = [run_seed(options.seed, print)]
+            failures = [each for each in found if each]
+        else:
+            failures = run_seeds(seeds)
+    else:
+        seeds = range(options.first, options.first + options.seeds)
+        failures = _run_many(seeds, options.processes)
+    for failure in failures:
+        print(failure)
+        number = failure.split(":")[0].removeprefix("seed ")
+        print(f"    {COMMAND} --seed {number} -v")
+    spent = time.monotonic() - began
+    print(f"{len(seeds)} seeds, {len(failures)} failed, {spent:.1f} s")
+    return 1 if failures else 0
+
+
+def _run_many(seeds: range, processes: int) -> list[str]:
+    if processes == 1:
+        return run_seeds(seeds)
+    chunks = [seeds[at : at + 50] for at in range(0, len(seeds), 50)]
+    failures: list[str] = []
+    with concurrent.futures.ProcessPoolExecutor(processes) as pool:
+        for found in pool.map(run_seeds, chunks):
+            failures += found
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,558 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Engines that can be stopped anywhere, one thread, one random generator.
+
+Whatever an engine does (a turn, a sweep, a request of a user) runs in a
+greenlet. At each *point* that it passes (the named crash points, and the
+edges of every transaction) the world may let others run first, kill the
+engine, let it stall until it is taken for dead, take the database away or
+leave the outcome of a commit unknown. The same seed gives the same story.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import heapq
+import itertools
+import random
+import uuid
+
+import greenlet
+from oslo_db import exception as db_exc
+from oslo_utils import timeutils
+
+from heat.common.context import RequestContext
+from heat.db import stacks
+from heat.engine.ports import Engine
+from heat.engine.traversal import check
+from heat.engine.traversal import recovery
+from heat.engine.traversal import turn
+from heat.engine.traversal.scene import Scenes
+from heat.tests.convergence import invariants
+from heat.tests.convergence import prepared
+
+EPOCH = datetime.datetime(2030, 1, 1)
+DEAD_AFTER = 20.0
+SWEEP_EVERY = 10.0
+RETRY_AFTER = 1.0
+MOST_STEPS = 6000
+MOST_SWEEPS = 60
+
+
+class Killed(BaseException):
+    """The engine's process ends here."""
+
+
+@dataclasses.dataclass
+class Faults:
+    """How badly the world behaves; chances are for each occasion."""
+
+    pause: float = 0.0
+    drop: float = 0.0
+    duplicate: float = 0.0
+    local: float = 0.5
+    kill: float = 0.0
+    stall: float = 0.0
+    away: float = 0.0
+    ambiguous: float = 0.0
+    # Kills and stalls that are left; each may cost many steps.
+    blows: int = 3
+
+    @classmethod
+    def pick(cls, rng: random.Random) -> Faults:
+        if rng.random() < 0.1:
+            return cls()
+        blow = rng.choice((0.0, 0.02, 0.1))
+        return cls(
+            pause=rng.choice((0.0, 0.05, 0.3)),
+            drop=rng.choice((0.0, 0.0, 0.1)),
+            duplicate=rng.choice((0.0, 0.1)),
+            local=rng.choice((0.0, 0.5, 1.0)),
+            kill=blow * rng.choice((0, 1)),
+            stall=blow * rng.choice((0, 1)),
+            away=rng.choice((0.0, 0.0, 0.02)),
+            ambiguous=rng.choice((0.0, 0.0, 0.05)),
+            blows=rng.randint(1, 4),
+        )
+
+
+class OwnDatabase:
+    """The database as one engine reaches it: each transaction has edges."""
+
+    def __init__(self, world: SimulatedWorld, owner: SimulatedEngine) -> None:
+        self._world = world
+        self._owner = owner
+        self._db = world.db
+
+    def __getattr__(self, name):
+        return getattr(self._db, name)
+
+    def run(self, work):
+        self._world.point(self._owner, "before a commit")
+        self._world.watch.begin()
+        found = self._db.run(work)
+        self._world.watch.committed(self._owner)
+        if self._world.chance("ambiguous"):
+            self._world.say(f"{self._owner.name}: the commit is repeated")
+            found = self._db.run(work)
+            self._world.watch.committed(self._owner)
+        self._world.point(self._owner, "after a commit")
+        return found
+
+    def read(self, work):
+        found = self._db.read(work)
+        self._world.point(self._owner, "after a read")
+        return found
+
+
+@dataclasses.dataclass
+class Lane:
+    """What an engine works on of one traversal; as in the runner."""
+
+    context: RequestContext
+    stack_id: str
+    traversal_id: str
+    scene: object = None
+    ready: list = dataclasses.field(default_factory=list)
+    known: set = dataclasses.field(default_factory=set)
+    due: list = dataclasses.field(default_factory=list)
+    results: list = dataclasses.field(default_factory=list)
+    pumping: bool = False
+    busy: int = 0
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.ready or self.due or self.results)
+
+
+class SimulatedEngine:
+    """One engine process: the runner without threads."""
+
+    def __init__(self, world: SimulatedWorld, name: str) -> None:
+        self.world = world
+        self.name = name
+        self.db = OwnDatabase(world, self)
+        self.engine = Engine(
+            db=self.db,
+            conf=prepared.conf(),
+            engine_id=name,
+            plugins=prepared.plugins(),
+            sender=self,
+            monotonic=lambda: world.now,
+            probe=lambda point: world.point(self, point),
+        )
+        self.scenes = Scenes(self.db)
+        self.lanes: dict[str, Lane] = {}
+        self.sweeper = recovery.Sweeper(
+            self.engine,
+            DEAD_AFTER,
+            self.works_on,
+            living=world.living,
+        )
+        self.killed = False
+        self.stalled_at: float | None = None
+        self.sweeping = False
+        # The traversal whose turn runs, for the watch.
+        self.turn_of: str | None = None
+
+    @property
+    def able(self) -> bool:
+        return not self.killed and self.stalled_at is None
+
+    def works_on(self, traversal_id, node) -> bool:
+        lane = self.lanes.get(traversal_id)
+        return lane is not None and node in lane.known
+
+    # -- messages -----------------------------------------------------------
+
+    def send(self, context, stack_id, traversal_id, nodes) -> None:
+        """As the runner does: what fits stays here, at times."""
+        nodes = [tuple(node) for node in nodes]
+        if not nodes:
+            return
+        if self.world.rng.random() < self.world.faults.local:
+            self.take(context, stack_id, traversal_id, nodes)
+        else:
+            self.world.post(context, stack_id, traversal_id, nodes)
+
+    def take(self, context, stack_id, traversal_id, nodes) -> None:
+        lane = self._lane(context, stack_id, traversal_id)
+        for node in nodes:
+            if node not in lane.known:
+                lane.known.add(node)
+                lane.ready.append(node)
+
+    def _lane(self, context, stack_id, traversal_id) -> Lane:
+        lane = self.lanes.get(traversal_id)
+        if lane is None:
+            lane = Lane(context, stack_id, traversal_id)
+            self.lanes[traversal_id] = lane
+        return lane
+
+    # -- turns --------------------------------------------------------------
+
+    def pump(self, lane: Lane) -> None:
+        """One turn of a lane."""
+        lane.pumping = True
+        work = turn.Work(lane.results, lane.due, lane.ready)
+        lane.results, lane.due, lane.ready = [], [], []
+        try:
+            self._turn(lane, work)
+        except db_exc.DBConnectionError:
+            self.world.say(f"{self.name}: a turn failed")
+            lane.known.difference_update(work.ready)
+            if work.results:
+                self.world.later(RETRY_AFTER, self, lane, "results", work.results)
+            if work.due:
+                self.world.later(RETRY_AFTER, self, lane, "due", work.due)
+        finally:
+            lane.pumping = False
+            if not lane.has_work and not lane.busy:
+                self.lanes.pop(lane.traversal_id, None)
+
+    def _turn(self, lane: Lane, work: turn.Work) -> None:
+        if lane.scene is None:
+            lane.scene = self.scenes.get(
+                lane.stack_id, lane.traversal_id, lane.context
+            )
+        if lane.scene is None:
+            lane.known.difference_update(work.keys())
+            return
+        scene = lane.scene
+        done = turn.run(self.engine, scene, work)
+        results, done.results = work.results + done.results, []
+        self._carry_on(lane, scene, done)
+        if not results:
+            return
+        try:
+            written = turn.write(self.engine, scene, results)
+        except db_exc.DBConnectionError:
+            self.world.say(f"{self.name}: results wait")
+            self.world.later(RETRY_AFTER, self, lane, "results", results)
+        else:
+            self._carry_on(lane, scene, written)
+
+    def _carry_on(self, lane: Lane, scene, done: turn.Done) -> None:
+        lane.known.difference_update(done.released)
+        lane.known.update(done.ready)
+        away = []
+        for node in done.ready:
+            if self.world.rng.random() < self.world.faults.local:
+                lane.ready.append(node)
+            else:
+                away.append(node)
+        lane.known.difference_update(away)
+        for node in away:
+            self.world.post(
+                lane.context, lane.stack_id, lane.traversal_id, [node]
+            )
+        for delay, task in done.waiting:
+            self.world.later(delay, self, lane, "due", [task])
+        for begun in done.begun:
+            self.send(
+                lane.context, begun.stack_id, begun.traversal_id, begun.ready
+            )
+        if done.superseded:
+            turn.send_on_newest(
+                self.engine, lane.context, lane.stack_id, done.superseded
+            )
+        if done.ended or done.begun:
+            self.scenes.forget(lane.traversal_id)
+
+    def sweep(self) -> None:
+        self.sweeping = True
+        try:
+            self.sweeper.sweep()
+        except db_exc.DBConnectionError:
+            self.world.say(f"{self.name}: a sweep failed")
+        finally:
+            self.sweeping = False
+
+
+@dataclasses.dataclass
+class Activity:
+    """Something an engine does, which may be stopped in the middle."""
+
+    owner: SimulatedEngine
+    what: str
+    lane: Lane | None
+    let: greenlet.greenlet
+
+
+class SimulatedWorld:
+    """Engines, a bus, a clock, a cloud and one random generator.
+
+    :param say: called with each line of the story
+    """
+
+    def __init__(self, seed: int, say=None, faults: Faults | None = None):
+        self.rng = random.Random(seed)
+        self._ids = random.Random(seed + 1)
+        self._say = say
+        self.faults = Faults.pick(self.rng) if faults is None else faults
+        self.db = prepared.database(invariants.TRIGGERS)
+        self.watch = invariants.Watch(self)
+        self.now = 0.0
+        self.steps = 0
+        self.messages: list[tuple] = []
+        self.activities: list[Activity] = []
+        self._timers: list[tuple] = []
+        self._count = itertools.count()
+        self._names = itertools.count(1)
+        self.engines: list[SimulatedEngine] = []
+        self.context = RequestContext(
+            project_id="project", user_id="user", username="user"
+        )
+        self._main = greenlet.getcurrent()
+        self._saved = (uuid.uuid4, check.advance)
+
+    def __enter__(self) -> SimulatedWorld:
+        uuid.uuid4 = self._uuid4
+        check.advance = self.watch.watching(check.advance)
+        self._set_clock()
+        for _number in range(self.rng.randint(1, 3)):
+            self.start_engine()
+        return self
+
+    def __exit__(self, *error) -> None:
+        uuid.uuid4, check.advance = self._saved
+        timeutils.clear_time_override()
+        for each in self.activities:
+            each.let.throw(greenlet.GreenletExit)
+        self.watch.close()
+        prepared.give_back(self.db)
+
+    def _uuid4(self) -> uuid.UUID:
+        return uuid.UUID(int=self._ids.getrandbits(128), version=4)
+
+    def say(self, line: str) -> None:
+        if self._say is not None:
+            self._say(f"{self.steps:4d} {self.now:7.1f} {line}")
+
+    # -- engines ------------------------------------------------------------
+
+    def start_engine(self) -> SimulatedEngine:
+        made = SimulatedEngine(self, f"engine-{next(self._names)}")
+        self.engines.append(made)
+        return made
+
+    def able(self) -> list[SimulatedEngine]:
+        return [each for each in self.engines if each.able]
+
+    def living(self) -> set[str]:
+        """Engines that are not yet taken for dead."""
+        return {
+            each.name
+            for each in self.engines
+            if each.stalled_at is None
+            or self.now - each.stalled_at <= DEAD_AFTER
+        }
+
+    def kill(self, owner: SimulatedEngine) -> None:
+        """Its memory is gone; another process takes its place."""
+        owner.killed = True
+        self.engines.remove(owner)
+        self._timers = [each for each in self._timers if each[2] is not owner]
+        heapq.heapify(self._timers)
+        lost = [each for each in self.activities if each.owner is owner]
+        self.activities = [e for e in self.activities if e.owner is not owner]
+        for each in lost:
+            each.let.throw(greenlet.GreenletExit)
+        if not self.able():
+            self.start_engine()
+
+    def wake(self, owner: SimulatedEngine) -> None:
+        self.say(f"{owner.name} wakes up")
+        owner.stalled_at = None
+
+    # -- faults -------------------------------------------------------------
+
+    def chance(self, fault: str) -> bool:
+        odds = getattr(self.faults, fault)
+        return bool(odds) and self.rng.random() < odds
+
+    def point(self, owner: SimulatedEngine, name: str) -> None:
+        """An engine passes a point where much can happen to it."""
+        if greenlet.getcurrent() is self._main:
+            return
+        faults = self.faults
+        if faults.blows and name != "after a read":
+            if faults.kill and self.rng.random() < faults.kill:
+                faults.blows -= 1
+                self.say(f"{owner.name} is killed: {name}")
+                raise Killed
+            if faults.stall and self.rng.random() < faults.stall:
+                faults.blows -= 1
+                self.say(f"{owner.name} stalls: {name}")
+                owner.stalled_at = self.now
+                if not self.able():
+                    self.start_engine()
+                self._main.switch()
+                return
+        if name == "before a commit" and self.chance("away"):
+            self.say(f"{owner.name}: the database is away")
+            raise db_exc.DBConnectionError
+        if faults.pause and self.rng.random() < faults.pause:
+            self.say(f"{owner.name} pauses: {name}")
+            self._main.switch()
+
+    # -- messages and timers ------------------------------------------------
+
+    def post(self, *message) -> None:
+        if self.chance("drop"):
+            self.say(f"lost: {message[3]}")
+            return
+        self.messages.append(message)
+        if self.chance("duplicate"):
+            self.messages.append(message)
+
+    def later(self, delay, owner, lane, kind, items) -> None:
+        lane.busy += 1
+        heapq.heappush(
+            self._timers,
+            (self.now + delay, next(self._count), owner, lane, kind, items),
+        )
+
+    def _set_clock(self) -> None:
+        timeutils.utcnow.override_time = EPOCH + datetime.timedelta(
+            seconds=self.now
+        )
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+        self._set_clock()
+
+    # -- steps --------------------------------------------------------------
+
+    def start(self, owner, what, call, lane=None) -> None:
+        """Let an engine do something, until its end or a pause."""
+        self.say(f"{owner.name}: {what}")
+        self._run(
+            Activity(owner, what, lane, greenlet.greenlet(call))
+        )
+
+    def _run(self, activity: Activity) -> None:
+        owner = activity.owner
+        owner.turn_of = activity.lane.traversal_id if activity.lane else None
+        try:
+            activity.let.switch()
+        except Killed:
+            self.kill(owner)
+            return
+        if not activity.let.dead:
+            self.activities.append(activity)
+
+    def step(self) -> bool:
+        """Let one thing happen; False: nothing is left to happen."""
+        choices = self._choices()
+        if not choices:
+            return False
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise invariants.Violation("I6", "it does not come to rest")
+        # The clock moves in its own right: stamps differ.
+        self.pass_time(0.001)
+        weights = [each[0] for each in choices]
+        _weight, act, *args = self.rng.choices(choices, weights)[0]
+        act(*args)
+        return True
+
+    def _choices(self) -> list[tuple]:
+        found: list[tuple] = []
+        if self.messages:
+            found.append((4, self._deliver))
+        able = self.able()
+        for owner in able:
+            for lane in owner.lanes.values():
+                if lane.has_work and not lane.pumping:
+                    found.append((3, self._pump, owner, lane))
+        for activity in self.activities:
+            if activity.owner.able:
+                found.append((2, self._resume, activity))
+        if any(each[2].able for each in self._timers):
+            found.append((1 if found else 3, self._tick))
+        return found
+
+    def _deliver(self) -> None:
+        index = self.rng.randrange(len(self.messages))
+        context, stack_id, traversal_id, nodes = self.messages.pop(index)
+        owner = self.rng.choice(self.able())
+        self.say(f"{owner.name} gets {traversal_id[:4]} {nodes}")
+        owner.take(context, stack_id, traversal_id, nodes)
+
+    def _pump(self, owner: SimulatedEngine, lane: Lane) -> None:
+        what = f"turn {lane.traversal_id[:4]}"
+        if self._say is not None:
+            what += (
+                f" {lane.ready} due {[t.node.key for t in lane.due]}"
+                f" ended {[r.node.key for r in lane.results]}"
+            )
+        self.start(owner, what, lambda: owner.pump(lane), lane)
+
+    def _resume(self, activity: Activity) -> None:
+        self.say(f"{activity.owner.name} goes on: {activity.what}")
+        self.activities.remove(activity)
+        self._run(activity)
+
+    def _tick(self) -> None:
+        """Go to the next time at which something is due."""
+        asleep = []
+        while not self._timers[0][2].able:
+            asleep.append(heapq.heappop(self._timers))
+        due, _n, owner, lane, kind, items = heapq.heappop(self._timers)
+        for each in asleep:
+            heapq.heappush(self._timers, each)
+        self.pass_time(max(0.0, due - self.now))
+        lane.busy -= 1
+        getattr(lane, kind).extend(items)
+
+    def start_sweep(self, owner: SimulatedEngine) -> None:
+        if not owner.sweeping:
+            self.start(owner, "sweep", owner.sweep)
+
+    # -- rest ---------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Run and recover until nothing moves any more.
+
+        :raises Violation: it takes too long
+        """
+        idle = 0
+        for _round in range(MOST_SWEEPS):
+            before = self.watch.commits
+            while self.step():
+                pass
+            self.pass_time(SWEEP_EVERY)
+            for owner in self.able():
+                self.start_sweep(owner)
+            while self.step():
+                pass
+            idle = idle + 1 if self.watch.commits == before else 0
+            if idle >= 3 and not self._soon_dead():
+                return
+        raise invariants.Violation("I6", "recovery does not come to rest")
+
+    def _soon_dead(self) -> bool:
+        return any(
+            each.stalled_at is not None
+            and self.now - each.stalled_at <= DEAD_AFTER
+            for each in self.engines
+        )
+
+    # -- what can be seen ---------------------------------------------------
+
+    def stack(self, stack_id: str) -> stacks.StackRecord | None:
+        return self.db.read(
+            lambda conn: stacks.get(conn, stack_id, show_deleted=True)
+        )
