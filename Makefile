@@ -19,9 +19,15 @@ CONCURRENCY ?=
 # Other tests than all: make test TESTS=heat.tests.unit.db
 TESTS ?=
 
-# Classes of tests that need a database server or a broker are named after it;
-# `make test` does not select them, `make integration` does.
-SERVICE_TESTS := (MariaDB|MySQL|PostgreSQL|RabbitMQ|MessagingBus)
+# Tests that need a database server or a broker have its name in theirs, or are
+# the (mysql) and (postgresql) scenarios of a test; `make test` does not select
+# them, `make integration` does.
+SERVICE_TESTS := test_processes|MariaDB|PostgreSQL|RabbitMQ|MessagingBus|\((mysql|postgresql)
+
+# What a test prints and logs is shown when it fails.
+export OS_STDOUT_CAPTURE ?= 1
+export OS_STDERR_CAPTURE ?= 1
+export OS_TEST_TIMEOUT ?= 300
 
 .PHONY: help venv test integration demo lint format types docs ci clean
 
@@ -45,7 +51,9 @@ $(DOCS_STAMP): $(STAMP) doc/requirements.txt
 	@touch $@
 
 test: $(STAMP)
-	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr run \
+	env -u HEAT_TEST_MYSQL_URL -u HEAT_TEST_POSTGRESQL_URL \
+	    -u HEAT_TEST_RABBIT_URL -u HEAT_TEST_REQUIRE_SERVICES \
+	    PYTHON=$(abspath $(BIN))/python $(BIN)/stestr run \
 	    --exclude-regex '$(SERVICE_TESTS)' \
 	    $(if $(CONCURRENCY),--concurrency $(CONCURRENCY)) $(TESTS)
 

@@ -98,6 +98,11 @@ RULES: Mapping[str, tuple[str, str, str]] = {
         "Validate a template",
         "POST /validate",
     ),
+    "stacks:released": (
+        READER,
+        "List the objects that stacks have let go",
+        "GET /released_objects",
+    ),
     "stacks:list_resource_types": (
         READER,
         "List resource types",

@@ -306,6 +306,8 @@ _SOFTWARE: Mapping[str, Methods] = {
 
 _META: Mapping[str, Methods] = {
     "/build_info": {"GET": Entry(meta.build_info, "build_info:build_info")},
+    # Ours: the register of objects let go.
+    "/released_objects": {"GET": Entry(meta.released, "stacks:released")},
     "/services": {"GET": Entry(meta.services, "service:index")},
 }
 

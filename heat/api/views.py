@@ -52,8 +52,9 @@ STACK_KEYS = (
     "template_description",
     "timeout_mins",
 )
-# Ours: the record of the lock, or null. An older engine has no such key.
-_STACK_EXTRA = (rpc_api.STACK_LOCK,)
+# Ours: the record of the lock, or null, and what is left to clean up, if
+# anything. An older engine has no such keys.
+_STACK_EXTRA = (rpc_api.STACK_LOCK, rpc_api.STACK_CLEANUP)
 
 _RESOURCE_KEYS = (
     "creation_time",
@@ -63,6 +64,12 @@ _RESOURCE_KEYS = (
     "resource_status_reason",
     "resource_type",
     "updated_time",
+)
+# Ours, and only where there is something to say.
+_RESOURCE_OURS = (
+    rpc_api.RES_EXTERNAL,
+    rpc_api.RES_REPLACES,
+    rpc_api.RES_REPLACED_BY,
 )
 _RESOURCE_DETAIL = ("attributes", "description")
 _EVENT_KEYS = (
@@ -230,6 +237,7 @@ def resource_detailed(links: Links, row: Row) -> dict[str, Any]:
 def resource_brief(links: Links, row: Row) -> dict[str, Any]:
     """A resource in a list."""
     shown = _all(row, _RESOURCE_KEYS)
+    shown.update(_present(row, _RESOURCE_OURS))
     shown["required_by"] = list(row.get("required_by") or ())
     shown["logical_resource_id"] = row.get("resource_name")
     shown["resource_status"] = _status(

@@ -109,11 +109,15 @@ def database_problem(conf: cfg.ConfigOpts) -> str | None:
 
     A database that is only out of reach is waited for, not complained of.
     """
-    url = conf.database.connection
-    if not url:
+    if not conf.database.connection:
         return "no database is configured: set [database] connection."
     try:
-        found = migration.version(url)
+        # Opened and closed before the fork.
+        db = session.Database(conf)
+        try:
+            found = migration.version(db)
+        finally:
+            db.dispose()
     except Exception as error:
         LOG.warning("The database can't be reached yet: %s", error)
         return None

@@ -16,25 +16,36 @@
     heat-manage db_version           print the version it has
     heat-manage service list         print the engines and whether they live
     heat-manage service clean        forget the engines that are gone
+    heat-manage traversals [--all]   print the stacks that make no progress
+    heat-manage resend STACK_ID      send their ready nodes to the engines
+    heat-manage purge_deleted [AGE]  remove what was deleted long ago
 
-Talks to the database only; no engine need run.
+Only ``resend`` talks to anything but the database; no engine need run.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import sys
 from collections.abc import Callable, Sequence
 
+import sqlalchemy as sa
 from alembic import util as alembic_util
 from oslo_config import cfg
 from oslo_db import exception as db_exc
 from oslo_log import log as logging
+from oslo_utils import timeutils
 
 from heat.common import config
-from heat.db import migration, services, session
+from heat.db import migration, purge, services, session, stacks
+from heat.engine.traversal import diagnosis, recovery
+from heat.rpc import clients, transport
 
 Command = Callable[[session.Database, cfg.ConfigOpts], None]
+
+# Most nodes or rows of one kind that are printed for a stack.
+_SHOWN = 20
 
 
 def db_sync(db: session.Database, conf: cfg.ConfigOpts) -> None:
@@ -76,6 +87,104 @@ def service_clean(db: session.Database, conf: cfg.ConfigOpts) -> None:
         print(f"{each.engine_id} on {each.hostname}")
 
 
+def traversals(db: session.Database, conf: cfg.ConfigOpts) -> None:
+    _require_schema(db)
+    found = _reports(db, conf)
+    still = [each for each in found if each.stands_still]
+    for each in found if conf.command.all else still:
+        _print_report(each)
+    print(f"{len(found)} in progress, {len(still)} that may stand still")
+
+
+def _reports(
+    db: session.Database, conf: cfg.ConfigOpts
+) -> list[diagnosis.Report]:
+    def read(conn: sa.Connection) -> list[diagnosis.Report]:
+        living = services.living(conn, conf.engine.dead_after)
+        return [
+            diagnosis.report(conn, stack, living)
+            for stack in stacks.in_progress(conn)
+        ]
+
+    return db.read(read)
+
+
+def _print_report(found: diagnosis.Report) -> None:
+    stack = found.stack
+    print(
+        f"{stack.id}  {stack.name}  {stack.action} since "
+        f"{stack.traversal_started or 'unknown'}, "
+        f"last event {found.last_event or 'never'}"
+    )
+    if found.broken:
+        print(f"    broken: {found.broken}")
+    if found.ready:
+        shown = ", ".join(found.ready[:_SHOWN])
+        more = len(found.ready) - _SHOWN
+        print(
+            f"    ready and held by nobody: {shown}"
+            + (f" and {more} more" if more > 0 else "")
+        )
+    for title, rows in (
+        ("held by a dead engine", found.dead),
+        ("running", found.running),
+    ):
+        for row in rows[:_SHOWN]:
+            print(
+                f"    {title}: {row.name} {row.action} since "
+                f"{row.updated_at}, engine {row.engine_id}"
+            )
+        if len(rows) > _SHOWN:
+            print(f"    {title}: {len(rows) - _SHOWN} more")
+
+
+def resend(db: session.Database, conf: cfg.ConfigOpts) -> None:
+    _require_schema(db)
+    wanted = conf.command.stack_id
+    if bool(wanted) == bool(conf.command.all):
+        raise ValueError("name a stack, or give --all")
+    found = db.read(stacks.in_progress)
+    if wanted:
+        found = [stack for stack in found if stack.id == wanted]
+        if not found:
+            raise ValueError(f"no stack in progress has the id {wanted}")
+    bus = transport.MessagingBus(conf)
+    try:
+        sender = clients.WorkerClient(bus)
+        for stack in found:
+            standing = db.read(
+                lambda conn, stack=stack: diagnosis.look(conn, stack)  # type: ignore[misc]
+            )
+            if standing.ready:
+                sender.send(
+                    recovery.context_of(stack),
+                    stack.id,
+                    stack.current_traversal or "",
+                    standing.ready,
+                )
+            print(f"{stack.id}  {stack.name}: {len(standing.ready)} sent")
+    finally:
+        bus.close()
+
+
+def purge_deleted(db: session.Database, conf: cfg.ConfigOpts) -> None:
+    _require_schema(db)
+    asked = conf.command
+    if asked.age < 0:
+        raise ValueError("the age must not be negative")
+    if asked.batch_size < 1:
+        raise ValueError("the batch must be at least 1")
+    try:
+        age = datetime.timedelta(**{asked.granularity: asked.age})
+        before = timeutils.utcnow() - age
+    except OverflowError:
+        raise ValueError("the age is too large") from None
+    count = purge.purge_deleted(
+        db, before, tenant=asked.project_id, batch=asked.batch_size
+    )
+    print(f"{count} removed")
+
+
 def _require_schema(db: session.Database) -> None:
     if migration.version(db) is None:
         raise ValueError(
@@ -100,6 +209,55 @@ def _add_parsers(commands: argparse._SubParsersAction) -> None:  # type: ignore[
     what.add_parser(
         "clean", help="forget the engines that are gone"
     ).set_defaults(run=service_clean)
+    _add_traversal_parsers(commands)
+    _add_purge_parser(commands)
+
+
+def _add_traversal_parsers(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    listed = commands.add_parser(
+        "traversals", help="the stacks in progress that make no progress"
+    )
+    listed.add_argument(
+        "--all", action="store_true", help="those that do, too"
+    )
+    listed.set_defaults(run=traversals)
+    sent = commands.add_parser(
+        "resend", help="send what is ready to the engines once more"
+    )
+    sent.add_argument("stack_id", nargs="?", help="id of a stack in progress")
+    sent.add_argument(
+        "--all", action="store_true", help="all stacks in progress"
+    )
+    sent.set_defaults(run=resend)
+
+
+def _add_purge_parser(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    purged = commands.add_parser(
+        "purge_deleted", help="remove stacks that were deleted long ago"
+    )
+    purged.add_argument(
+        "age", nargs="?", type=int, default=90, help="least age (90)"
+    )
+    purged.add_argument(
+        "-g",
+        "--granularity",
+        default="days",
+        choices=("days", "hours", "minutes", "seconds"),
+        help="what the age counts (days)",
+    )
+    purged.add_argument(
+        "-p", "--project-id", help="only the stacks of this project"
+    )
+    purged.add_argument(
+        "-b",
+        "--batch_size",
+        "--batch-size",
+        dest="batch_size",
+        type=int,
+        default=20,
+        help="how many at once (20)",
+    )
+    purged.set_defaults(run=purge_deleted)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

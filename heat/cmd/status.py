@@ -23,7 +23,7 @@ from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from heat.common import config
-from heat.db import migration
+from heat.db import migration, session
 
 
 class Checks(upgradecheck.UpgradeCommands):
@@ -31,11 +31,14 @@ class Checks(upgradecheck.UpgradeCommands):
 
     def _database(self) -> upgradecheck.Result:
         """The database can be reached and has our tables."""
-        url = cfg.CONF.database.connection
-        if not url:
+        if not cfg.CONF.database.connection:
             return _failure("[database] connection is not set.")
         try:
-            found = migration.version(url)
+            db = session.Database(cfg.CONF)
+            try:
+                found = migration.version(db)
+            finally:
+                db.dispose()
         except Exception as error:
             return _failure(f"The database can't be reached: {error}")
         if found is None:

@@ -247,6 +247,13 @@ OPERATIONS = (
         secret=True,
         help="Key for credentials and hidden values in the database.",
     ),
+    cfg.ListOpt(
+        "auth_encryption_old_keys",
+        default=[],
+        secret=True,
+        help="Keys from before auth_encryption_key was changed: what they "
+        "encrypted can still be read.",
+    ),
     cfg.FloatOpt(
         "metadata_put_timeout",
         default=60,

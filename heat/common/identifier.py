@@ -101,4 +101,12 @@ class HeatIdentifier:
 
     def __iter__(self) -> Any:
         """Allow ``dict(identity)``: the dictionary form that travels."""
-        return iter(dataclasses.asdict(self).items())
+        # Lists of hundreds of stacks do this for each of them.
+        return iter(
+            (
+                ("tenant", self.tenant),
+                ("stack_name", self.stack_name),
+                ("stack_id", self.stack_id),
+                ("path", self.path),
+            )
+        )

@@ -183,31 +183,19 @@ def get_many(
     return found
 
 
-def is_held(conn: sa.Connection, uuid: str, engine_id: str) -> bool:
-    """Whether an engine holds the row of this uuid; it stays so until the
-    transaction ends."""
-    result = conn.execute(
-        sa.update(_table)
-        .where(
-            _table.c.uuid == uuid,
-            _table.c.engine_id == engine_id,
-            _table.c.claim_id.is_not(None),
+def held_external(
+    conn: sa.Connection, physical_ids: Collection[str]
+) -> set[str]:
+    """Those of some objects that a living row holds as the user's."""
+    found: set[str] = set()
+    for chunk in _chunks(sorted(physical_ids)):
+        rows = conn.execute(
+            sa.select(_table.c.nova_instance).where(
+                _table.c.nova_instance.in_(chunk), _table.c.external.is_(True)
+            )
         )
-        .values(atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1)
-    )
-    return bool(result.rowcount)
-
-
-def holders(conn: sa.Connection, stack_id: str, name: str) -> set[str]:
-    """The engines that hold rows of a resource."""
-    found = conn.execute(
-        sa.select(_table.c.engine_id).where(
-            _table.c.stack_id == stack_id,
-            _table.c.name == name,
-            _table.c.claim_id.is_not(None),
-        )
-    )
-    return {row.engine_id for row in found if row.engine_id is not None}
+        found.update(row.nova_instance for row in rows)
+    return found
 
 
 def find_physical(
@@ -228,26 +216,46 @@ def claim(
     action: str,
     now: datetime.datetime,
     *,
+    atomic_key: int,
     replaced: bool,
+    requires: Mapping[int, Sequence[int]] | None = None,
 ) -> set[int]:
     """Take rows that nobody holds and show their action in progress.
 
+    Doing it again with the same ``claim_id`` takes nothing more and gives
+    the same answer, as nobody can tell whether a commit without an answer
+    took place.
+
+    :param atomic_key: of these rows as they were read; one that has moved
+        on is left alone
     :param replaced: whether a row that has a replacement may be taken (to
         clean it up) or not (a late message must not update the old version)
-
+    :param requires: what rows will require from now on, where that differs:
+        an operation that ends badly may have used it all the same
     :returns: the ids that are ours now
     """
     done: set[int] = set()
-    free = [_table.c.claim_id.is_(None)]
+    requires = requires or {}
+    free = [
+        _table.c.claim_id.is_(None),
+        sa.func.coalesce(_table.c.atomic_key, 0) == atomic_key,
+    ]
     if not replaced:
         free.append(_table.c.replaced_by.is_(None))
-    if action == "CREATE":
+    if action in ("CREATE", "ADOPT"):
         # Only what was never begun: a create is not run twice blind.
         free.append(_table.c.action == "INIT")
+    owner = {"external": True} if action == "ADOPT" else {}
     for chunk in _chunks(sorted(ids)):
+        further: dict[str, Any] = {}
+        if news := {key: requires[key] for key in chunk if key in requires}:
+            further["requires"] = _by_id(news)
         count = conn.execute(
             sa.update(_table)
-            .where(_table.c.id.in_(chunk), *free)
+            .where(
+                _table.c.id.in_(chunk),
+                sa.or_(_table.c.claim_id == claim_id, sa.and_(*free)),
+            )
             .values(
                 claim_id=claim_id,
                 engine_id=engine_id,
@@ -256,6 +264,8 @@ def claim(
                 status_reason="state changed",
                 atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1,
                 updated_at=now,
+                **owner,
+                **further,
             )
         ).rowcount
         if count == len(chunk):
@@ -268,6 +278,18 @@ def claim(
             )
             done.update(row.id for row in rows)
     return done
+
+
+def _by_id(requires: Mapping[int, Sequence[int]]) -> sa.ColumnElement[Any]:
+    """An expression for ``requires`` that gives each row its own."""
+    column = _table.c.requires
+    return sa.case(
+        *(
+            (_table.c.id == key, sa.literal(list(rows), column.type))
+            for key, rows in sorted(requires.items())
+        ),
+        else_=column,
+    )
 
 
 def update_claimed(
@@ -425,6 +447,27 @@ def claimed(conn: sa.Connection) -> list[ResourceRecord]:
     """Every row that some engine holds."""
     rows = conn.execute(
         sa.select(*_COLUMNS).where(_table.c.claim_id.is_not(None))
+    )
+    return [_record(row) for row in rows]
+
+
+def strays_at_rest(conn: sa.Connection) -> list[ResourceRecord]:
+    """Strays that nobody holds, of stacks that no traversal works on."""
+    stack = models.stack
+    rows = conn.execute(
+        sa.select(*_COLUMNS)
+        .join(stack, stack.c.id == _table.c.stack_id)
+        .where(
+            _table.c.stray.is_(True),
+            _table.c.claim_id.is_(None),
+            sa.not_(
+                sa.and_(
+                    _table.c.action == "DELETE",
+                    _table.c.status == "COMPLETE",
+                )
+            ),
+            stack.c.status != "IN_PROGRESS",
+        )
     )
     return [_record(row) for row in rows]
 

@@ -39,6 +39,9 @@ from oslo_db import options
 from oslo_db.sqlalchemy import enginefacade, exc_filters
 from sqlalchemy import event, pool
 
+from heat.common import crypt
+from heat.db import secrets
+
 LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -116,6 +119,9 @@ class Database:
             self.engine = _sqlite_engine(self.url, conf)
         else:
             self.engine = _server_engine(self.url, conf)
+        self.engine = self.engine.execution_options(
+            **{secrets.OPTION: crypt.from_conf(conf)}
+        )
         self._reading = self.engine.execution_options(
             heat_reading=True, postgresql_readonly=True
         )

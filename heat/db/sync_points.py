@@ -158,6 +158,22 @@ def ready(conn: sa.Connection, traversal: Traversal) -> list[NodeKey]:
     )
 
 
+def marks(conn: sa.Connection, traversal: Traversal) -> dict[NodeKey, bool]:
+    """Every node of a traversal, and whether its action was recorded."""
+    rows = conn.execute(
+        sa.select(
+            _points.c.entity_id, _points.c.is_update, _points.c.done
+        ).where(
+            _points.c.stack_id == traversal.stack_id,
+            _points.c.traversal_id == traversal.traversal_id,
+        )
+    )
+    return {
+        _key(traversal, row.entity_id, row.is_update): bool(row.done)
+        for row in rows
+    }
+
+
 def keep_open(
     conn: sa.Connection, traversal: Traversal, remaining: Mapping[NodeKey, int]
 ) -> None:

@@ -19,12 +19,12 @@ never changed once a traversal uses it; an update of the stack is a new row.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, clock, models
+from heat.db import bulk, clock, models, secrets
 
 _template = models.raw_template
 _files = models.raw_template_files
@@ -70,27 +70,33 @@ def insert(
     *,
     files_of: int | None = None,
     facade: Mapping[str, Any] | None = None,
+    secret: Collection[str] = (),
 ) -> int:
     """Store one version and return its id.
 
     :param files_of: id of a version that has the same files: they are
         stored once, as long as it is still there
     :param facade: what a nested template is told of its resource
+    :param secret: names of parameters whose values are stored encrypted;
+        so are the files of layers that hold one of them
     """
     now = clock.utcnow()
     files_id = None
     if files and files_of is not None:
         files_id = _shared_files(conn, files_of)
     if files and files_id is None:
+        kept = secrets.seal_files(conn, files, _secret_files(layers, secret))
         files_id = bulk.insert_one(
-            conn, _files, {"files": dict(files), "created_at": now}
+            conn, _files, {"files": kept, "created_at": now}
         )
     template_id = bulk.insert_one(
         conn,
         _template,
         {
             "template": template,
-            "environment": environment or {},
+            "environment": secrets.seal_environment(
+                conn, environment or {}, secret
+            ),
             "files_id": files_id,
             "facade": facade,
             "created_at": now,
@@ -100,11 +106,36 @@ def insert(
         conn,
         _layer,
         [
-            {"raw_template_id": template_id, **dataclasses.asdict(each)}
+            {
+                "raw_template_id": template_id,
+                "position": each.position,
+                "kind": each.kind,
+                "name": each.name,
+                "content": secrets.seal_environment(
+                    conn, each.content, secret
+                ),
+                "cleared": each.cleared,
+            }
             for each in layers
         ],
     )
     return template_id
+
+
+def _secret_files(
+    layers: Sequence[LayerRecord], secret: Collection[str]
+) -> set[str]:
+    """Names of the environment files that hold a secret."""
+    return {
+        each.name
+        for each in layers
+        if each.name is not None
+        and any(
+            name in (each.content.get(section) or ())
+            for section in secrets.SECTIONS
+            for name in secret
+        )
+    }
 
 
 def _shared_files(conn: sa.Connection, template_id: int) -> int | None:
@@ -149,8 +180,8 @@ def get_many(
             found[row.id] = TemplateRecord(
                 row.id,
                 row.template or {},
-                files,
-                row.environment or {},
+                secrets.open_files(conn, files),
+                secrets.open_environment(conn, row.environment or {}),
                 row.facade,
             )
     return found
@@ -183,7 +214,12 @@ def get_layers(conn: sa.Connection, template_id: int) -> list[LayerRecord]:
         .where(_layer.c.raw_template_id == template_id)
         .order_by(_layer.c.position, _layer.c.id)
     )
-    return [LayerRecord(*row) for row in rows]
+    return [
+        dataclasses.replace(
+            each, content=secrets.open_environment(conn, each.content)
+        )
+        for each in (LayerRecord(*row) for row in rows)
+    ]
 
 
 def update(
@@ -201,7 +237,14 @@ def update(
     if template is not None:
         values["template"] = template
     if environment is not None:
-        values["environment"] = environment
+        stored = conn.execute(
+            sa.select(_template.c.environment).where(
+                _template.c.id == template_id
+            )
+        ).scalar()
+        values["environment"] = secrets.seal_environment(
+            conn, environment, secrets.sealed_names(stored)
+        )
     result = conn.execute(
         sa.update(_template)
         .where(_template.c.id == template_id)

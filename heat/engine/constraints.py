@@ -24,14 +24,13 @@ place in the template is added by whoever holds the value.
 from __future__ import annotations
 
 import collections.abc
-import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from heat.common import exception
+from heat.common import exception, patterns
 from heat.common.i18n import _
 from heat.engine import clients
-from heat.engine.schema import AnyIndexDict, Constraint, Schema
+from heat.engine.schema import AnyIndexDict, Constraint, Schema, Unmade
 
 __all__ = (
     "AllowedPattern",
@@ -268,8 +267,8 @@ class AllowedPattern(Constraint):
             )
         self.pattern = pattern
         try:
-            self._match = re.compile(pattern).fullmatch
-        except re.error as exc:
+            self._match = patterns.compile(pattern).fullmatch
+        except patterns.error as exc:
             raise exception.InvalidSchemaError(
                 message=_(
                     'AllowedPattern "%(pattern)s" is no regular '
@@ -409,6 +408,8 @@ class CustomConstraint(Constraint):
         checker = rule() if isinstance(rule, type) else rule
         items = value if isinstance(value, list | tuple) else (value,)
         for item in items:
+            if isinstance(item, Unmade):
+                continue
             if not checker.validate(item, context):
                 raise ValueError(
                     self.description or self._refusal(checker, item)

@@ -88,13 +88,15 @@ class StackDefinition:
         self.env = environment
         self.strict_validate = strict_validate
         self.facade = facade
+        #: row id of the template version it was read from; None: of none
+        self.version_id: int | None = None
         self.yaql_limits = yaql_limits
         self.resource_names = frozenset(template.resource_names())
         self.parameters = parameters.Parameters(
             identity,
             template,
             environment.params,
-            environment.param_defaults,
+            environment.all_defaults(),
             region=region,
         )
         self._zones = availability_zones
@@ -114,7 +116,10 @@ class StackDefinition:
 
     @property
     def files(self) -> Mapping[str, str]:
-        return self.t.files
+        shared = self.env.shared_files()
+        if not shared:
+            return self.t.files
+        return {**shared, **self.t.files}
 
     def availability_zones(self) -> Sequence[str]:
         """The cloud's zones; its default one when nobody can be asked."""

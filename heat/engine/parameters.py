@@ -264,7 +264,8 @@ class Parameters(Mapping[str, Any]):
         for name, value in (param_defaults or {}).items():
             self._given.setdefault(name, value)
         self._typed: dict[str, Any] = {}
-        self._pseudo = _pseudo(stack_identity, region)
+        words = getattr(template, "pseudo_parameters", pseudo)
+        self._pseudo: dict[str, str | None] = words(stack_identity, region)
 
     def __getitem__(self, name: str) -> Any:
         if name in self._pseudo:
@@ -356,9 +357,10 @@ class Parameters(Mapping[str, Any]):
         ]
 
 
-def _pseudo(
+def pseudo(
     identity: identifier.HeatIdentifier | None, region: str | None
 ) -> dict[str, str | None]:
+    """The parameters that every HOT template has."""
     if identity is None:
         return dict.fromkeys(PSEUDO)
     return {

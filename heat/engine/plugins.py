@@ -15,7 +15,8 @@
 They come from three places: the packages under :mod:`heat.engine.resources`,
 modules in the directories of the option ``plugin_dirs``, and entry points of
 installed distributions. A module offers ``available_resource_mapping()`` or
-``resource_mapping()``, and perhaps ``constraint_mapping()``.
+``resource_mapping()``, and perhaps ``constraint_mapping()``;
+``fallback_resource_mapping()`` is for types that nobody else offers.
 
 This module is a package as well: its ``__path__`` is ``plugin_dirs``, so a
 file ``thing.py`` there is ``heat.engine.plugins.thing``.
@@ -39,7 +40,7 @@ from typing import Any
 
 from stevedore import extension
 
-from heat.common import exception
+from heat.common import exception, patterns
 from heat.common.i18n import _
 from heat.engine import (
     attributes,
@@ -50,6 +51,7 @@ from heat.engine import (
     support,
 )
 from heat.engine.resource import Resource
+from heat.engine.template import base as template_base
 
 LOG = logging.getLogger(__name__)
 
@@ -57,6 +59,7 @@ __path__: list[str] = []
 
 CONSTRAINTS_GROUP = "heat.constraints"
 CLIENTS_GROUP = "heat.clients"
+TEMPLATES_GROUP = "heat.templates"
 
 
 class PluginRegistry:
@@ -67,6 +70,8 @@ class PluginRegistry:
         self._constraints: dict[str, Any] = {}
         #: type -> file in plugin_dirs it comes from
         self._files: dict[str, str] = {}
+        self._class_of_template: Callable[..., type[Resource]] | None = None
+        self._fallbacks: dict[str, type[Resource]] = {}
 
     # -- loading -----------------------------------------------------------
 
@@ -80,6 +85,7 @@ class PluginRegistry:
             ``plugin_dirs`` offer the same type
         """
         registry = cls()
+        clients.configure(conf)
         for module in _built_in():
             registry.add_module(module)
         registry._add_installed()
@@ -90,6 +96,8 @@ class PluginRegistry:
         ]
         for module in _dropped_in(directories):
             registry.add_module(module, dropped_in=True)
+        for name, cls_ in registry._fallbacks.items():
+            registry._types.setdefault(name, cls_)
         return registry
 
     def add_module(self, module: ModuleType, dropped_in: bool = False) -> None:
@@ -97,8 +105,12 @@ class PluginRegistry:
 
         :param dropped_in: it comes from ``plugin_dirs``
         """
+        maker = getattr(module, "class_of_template", None)
+        if maker is not None:
+            self._class_of_template = maker
         try:
             types, rules = _offers(module)
+            self._fallbacks.update(_fallbacks(module))
         except Exception as exc:
             LOG.error("Plug-in %s is left out: %s", module.__name__, exc)
             return
@@ -126,6 +138,11 @@ class PluginRegistry:
             clients.register(name, plugin)
         for name, rule in _installed(CONSTRAINTS_GROUP):
             self.add_constraint(name, rule)
+        for name, template in _installed(TEMPLATES_GROUP):
+            try:
+                template_base.add(name, template)
+            except (TypeError, ValueError) as exc:
+                LOG.error("Template class %s is left out: %s", name, exc)
 
     def add(self, name: str, cls: type[Resource]) -> None:
         """Add one resource type, in the place of an earlier one."""
@@ -149,6 +166,20 @@ class PluginRegistry:
             raise exception.EntityNotFound(
                 entity="Resource Type", name=type_name
             ) from None
+
+    def template_class(
+        self, name: str, text: str, defaults: Iterable[str] = ()
+    ) -> type[Resource]:
+        """The class of a template that acts as a resource type.
+
+        :param name: of its file
+        :param text: its content
+        :param defaults: parameters that have a value anyway
+        :raises HeatException, ValueError: of class 400: it is no template
+        """
+        if self._class_of_template is None:
+            raise exception.EntityNotFound(entity="Resource Type", name=name)
+        return self._class_of_template(name, text, defaults)
 
     def __contains__(self, type_name: object) -> bool:
         return type_name in self._types
@@ -278,8 +309,8 @@ def _matcher(type_name: str | None) -> Callable[[str], Any]:
     if type_name is None:
         return lambda name: True
     try:
-        return re.compile(type_name).match
-    except re.error as exc:
+        return patterns.compile(type_name).match
+    except patterns.error as exc:
         raise exception.Invalid(
             reason=_("Invalid regular expression %(name)s: %(exc)s")
             % {"name": type_name, "exc": exc}
@@ -311,6 +342,12 @@ def _offers(
             raise TypeError(f"{name} is mapped to {cls!r}, no Resource class")
     rules = getattr(module, "constraint_mapping", None)
     return types, dict(rules()) if rules is not None else {}
+
+
+def _fallbacks(module: ModuleType) -> dict[str, type[Resource]]:
+    """Types for names that no module offers."""
+    find = getattr(module, "fallback_resource_mapping", None)
+    return dict(find()) if find is not None else {}
 
 
 def _import(name: str) -> ModuleType | None:

@@ -18,12 +18,16 @@ Nothing below :mod:`heat.engine.service` imports RPC: messages leave through
 from __future__ import annotations
 
 import dataclasses
+import threading
 import typing
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 
 from heat.common.context import RequestContext
 from heat.db.session import Database
 from heat.engine.plugins import PluginRegistry
+from heat.engine.resource import StackView
+from heat.engine.resource import child
 
 # A node of a traversal: the row id of a resource (0: the stack itself) and
 # whether it is the update half (True) or the clean-up half (False).
@@ -44,6 +48,104 @@ class NodeSender(typing.Protocol):
 
         Losing it costs time only: recovery sends every ready node again.
         """
+
+    def wake(
+        self, context: RequestContext, engine_id: str, stack_id: str
+    ) -> None:
+        """Tell an engine that a nested stack has ended, whose parent's
+        resource waits there.
+
+        Losing it costs time only: who waits looks now and then as well.
+        """
+
+
+class ChildStacks(typing.Protocol):
+    """Makes, changes and shows the stacks that are resources.
+
+    Plug-ins reach it as ``self.stack.values.ports.children``. Nothing here
+    waits: a child runs as a traversal of its own, on any engine.
+    """
+
+    def create(
+        self, parent: StackView, child_id: str, wanted: child.Wanted
+    ) -> None:
+        """Begin to create the child; one that is there is left running.
+
+        :raises EntityNotFound: there was one, and it was deleted
+        :raises HeatException, ValueError: of class 400
+        """
+
+    def update(
+        self, parent: StackView, child_id: str, wanted: child.Wanted
+    ) -> None:
+        """Bring the child to what is wanted, whatever it is doing.
+
+        Nothing begins when it is that, or is on the way to it.
+
+        :raises EntityNotFound: there is none, or it was deleted
+        :raises ActionInProgress: it is busy with what can't be superseded
+        :raises HeatException, ValueError: of class 400
+        """
+
+    def delete(self, parent: StackView, child_id: str) -> None:
+        """Begin to delete the child; one that is gone is no error."""
+
+    def act(self, parent: StackView, child_id: str, action: str) -> None:
+        """Begin SUSPEND, RESUME or CHECK on the child.
+
+        :raises EntityNotFound: there is none
+        :raises ActionInProgress: it is busy with something else
+        """
+
+    def cancel(self, parent: StackView, child_id: str) -> None:
+        """Stop what the child is doing and leave it where it is."""
+
+    def state(self, child_id: str) -> child.State | None:
+        """How the child is; None when it is gone or never was."""
+
+    def outputs(
+        self, parent: StackView, child_id: str
+    ) -> Mapping[str, Mapping[str, typing.Any]]:
+        """The child's outputs by key, as the API shows them.
+
+        :raises EntityNotFound: there is no child
+        """
+
+    def view(self, parent: StackView, child_id: str) -> StackView | None:
+        """The child with what is known of its resources, or None."""
+
+    def validate(self, parent: StackView, wanted: child.Wanted) -> None:
+        """Check the child, and those below it, before there is one.
+
+        :raises StackValidationFailed: and others of class 400, with the
+            path inside of the child
+        """
+
+
+class InHand:
+    """The claims whose operation this process still has in memory.
+
+    An operation that is forgotten (its turn failed, the answer to a commit
+    got lost) is gone from here by itself; recovery then lets its row go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._claims: weakref.WeakKeyDictionary[object, tuple[str, int]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def add(self, holder: object, claim: tuple[str, int]) -> None:
+        """Keep a claim as long as its holder lives.
+
+        :param claim: claim id and row id
+        """
+        with self._lock:
+            self._claims[holder] = claim
+
+    def claims(self) -> set[tuple[str, int]]:
+        with self._lock:
+            return set(self._claims.values())
 
 
 def _no_probe(_point: str) -> None:
@@ -67,3 +169,5 @@ class Engine:
     sender: NodeSender
     monotonic: Callable[[], float]
     probe: Callable[[str], None] = _no_probe
+    in_hand: InHand = dataclasses.field(default_factory=InHand)
+    children: ChildStacks | None = None

@@ -239,11 +239,14 @@ class ResourceDefinition:
     def external_id(self) -> str | None:
         """The id of the object that exists already, or None."""
         value = function.resolve(self._external_id)
-        if value is None or isinstance(value, str):
-            return value or None
+        if value is None or (isinstance(value, str) and value):
+            return value
         raise exception.StackValidationFailed(
             path=f"resources.{self.name}.external_id",
-            message=_("The id must be a string"),
+            message=_(
+                "external_id must be the id of an object, a text that is not "
+                "empty; leave it out to let Heat make the object"
+            ),
         )
 
     def condition(self) -> Any:
@@ -369,6 +372,20 @@ class ResourceDefinition:
         made = ResourceDefinition(**args)
         made.set_translation_rules(self._rules, self._client_resolve)
         made._required = overrides.get("required", self._required)
+        return made
+
+    def section(self, key: str) -> Any:
+        """A part as the template has it, functions unresolved.
+
+        :param key: ``properties``, ``metadata`` or ``update_policy``
+        """
+        return getattr(self, f"_{key}")
+
+    def with_sections(self, **sections: Any) -> ResourceDefinition:
+        """The same definition, but for these parts (see :meth:`section`)."""
+        made = copy.copy(self)
+        for key, snippet in sections.items():
+            setattr(made, f"_{key}", snippet)
         return made
 
     def reparse(self, stack: Any, template: Any) -> ResourceDefinition:

@@ -28,6 +28,16 @@ from heat.common import exception
 from heat.common.i18n import _
 
 
+class Unmade(str):
+    """Stands for the id of a resource that isn't made yet.
+
+    It is the resource's name, so that a template can be checked; there is
+    no such object anywhere, so no service is asked about it.
+    """
+
+    __slots__ = ()
+
+
 class AnyIndexDict(collections.abc.Mapping[Any, Any]):
     """A mapping that gives one value for every index of a list.
 

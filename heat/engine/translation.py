@@ -25,6 +25,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine.schema import Unmade
 
 
 class TranslationRule:
@@ -340,8 +341,8 @@ def resolve_and_find(
             )
             for item in value
         ]
-    if value is None:
-        return None
+    if value is None or isinstance(value, Unmade):
+        return value
     find = getattr(cplugin, finder)
     try:
         return find(entity, value) if entity else find(value)

@@ -134,6 +134,7 @@ STACK_KEYS = (
 )
 STACK_STATUS_REASON = STACK_STATUS_DATA
 # Ours: the record of the lock, or None.
+STACK_CLEANUP = "cleanup"
 STACK_LOCK = "lock"
 
 OUTPUT_KEYS = (
@@ -144,6 +145,12 @@ OUTPUT_KEYS = (
 ) = ("description", "output_key", "output_value", "output_error")
 
 # -- resources ----------------------------------------------------------------
+
+# Ours: who owns the object, and how versions of a resource are linked (uuids
+# of rows), in detailed lists.
+RES_EXTERNAL = "external"
+RES_REPLACES = "replaces"
+RES_REPLACED_BY = "replaced_by"
 
 RES_KEYS = (
     RES_DESCRIPTION,

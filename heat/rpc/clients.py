@@ -333,6 +333,10 @@ class ServiceCalls(EngineCalls):
         """Whether the caller's credentials are good."""
         return self._call("authenticated_to_backend", None, locals(), bool)
 
+    def list_released(self, context: RequestContext) -> List:
+        """Objects that stacks of the caller's project have let go."""
+        return self._call("list_released", "1.38", locals(), list)
+
     def list_services(self, context: RequestContext) -> List:
         """The engines, living and dead."""
         return self._call("list_services", "1.4", locals(), list)
@@ -382,6 +386,15 @@ class WorkerClient:
                 "nodes": [[key, is_update] for key, is_update in nodes],
             },
         )
+
+    def wake(
+        self, context: RequestContext, engine_id: str, stack_id: str
+    ) -> None:
+        """Tell one engine that a nested stack it waits for has ended."""
+        caller = self._bus.client(
+            api.WORKER_TOPIC, api.WORKER_VERSION, server=engine_id
+        )
+        caller.cast(context, "wake", {"stack_id": stack_id})
 
     def cancel(
         self, context: RequestContext, engine_id: str, stack_id: str

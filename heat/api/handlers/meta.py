@@ -27,6 +27,12 @@ def build_info(call: Call) -> Answer:
     )
 
 
+def released(call: Call) -> Answer:
+    """GET /released_objects"""
+    found = call.engine.list_released(call.context)
+    return Answer({"released_objects": found})
+
+
 def services(call: Call) -> Answer:
     """GET /services"""
     return Answer({"services": call.engine.list_services(call.context)})

@@ -20,11 +20,21 @@ from __future__ import annotations
 
 from heat.engine.clients.registry import (
     OpenStackClients,
+    availability,
     has_client,
     of,
     register,
 )
+from heat.engine.clients.settings import configure
 
 Clients = OpenStackClients
 
-__all__ = ("Clients", "OpenStackClients", "has_client", "of", "register")
+__all__ = (
+    "Clients",
+    "OpenStackClients",
+    "availability",
+    "configure",
+    "has_client",
+    "of",
+    "register",
+)

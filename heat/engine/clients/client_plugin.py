@@ -12,8 +12,9 @@
 
 """The base of cloud client plug-ins.
 
-A plug-in says how its client is made (``_create``) and which of its errors
-mean *not found*, *conflict* or *over limit*. Knows no service.
+A plug-in says how its client is made (``_create``), which objects its
+service has (``collection``), and which of its errors mean *not found*,
+*conflict* or *over limit*. Knows no service.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ import requests.exceptions
 from oslo_utils import excutils
 
 from heat.common import exception
-from heat.engine.clients import registry
+from heat.common.i18n import _
+from heat.engine.clients import cache, collection, errors, registry, settings
+from heat.engine.clients import session as sessions
 
 
 def retry_if_connection_err(exception: BaseException) -> bool:
@@ -51,6 +54,10 @@ class ClientPlugin:
     service_types: ClassVar[list[str]] = []
     supported_versions: ClassVar[list[str]] = []
     default_version: ClassVar[str | None] = None
+    #: as in the options [clients_<service>]
+    service: ClassVar[str] = ""
+    #: nothing works without a user's credentials
+    needs_credentials: ClassVar[bool] = False
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -95,26 +102,49 @@ class ClientPlugin:
         """Make a client. Plug-ins override this."""
         raise NotImplementedError
 
+    # -- the session -------------------------------------------------------
+
+    def keystone_session(self, service: str | None = None) -> Any:
+        """The session that requests go through.
+
+        :param service: whose certificate options hold; None: this one's
+        :raises heat.common.exception.AuthorizationFailure: when the request
+            brought no credentials
+        """
+        own = getattr(self.context, "keystone_session", None)
+        if own is not None:
+            return own
+        return self._clients.session(service or self.service)
+
+    def interface(self, service: str | None = None) -> str:
+        """Which of a service's addresses are used."""
+        return str(
+            settings.client_option(
+                service or self.service, "endpoint_type", "public"
+            )
+        ).removesuffix("URL")
+
+    def region_name(self) -> str | None:
+        """The region whose services are used."""
+        types = self.service_types
+        return sessions.region(self.context, types[0] if types else "")
+
     def url_for(self, **kwargs: Any) -> str:
-        """The address of a service, out of the user's catalogue."""
-        session = self._session()
-        kwargs.setdefault("interface", kwargs.pop("endpoint_type", "public"))
-        kwargs.setdefault("region_name", self.context.region_name)
-        url = session.get_endpoint(**kwargs)
+        """The address of a service, out of the user's catalogue.
+
+        :raises heat.common.exception.EntityNotFound: there is none
+        """
+        kwargs.setdefault(
+            "interface", kwargs.pop("endpoint_type", None) or self.interface()
+        )
+        kwargs.setdefault("region_name", self.region_name())
+        url = self.keystone_session().get_endpoint(**kwargs)
         if not url:
             raise exception.EntityNotFound(
                 entity="Service endpoint",
                 name=kwargs.get("service_type", ""),
             )
         return str(url)
-
-    def _session(self) -> Any:
-        session = getattr(self.context, "keystone_session", None)
-        if session is None:
-            raise exception.AuthorizationFailure(
-                failure_reason="There is no session to the cloud."
-            )
-        return session
 
     def does_endpoint_exist(
         self, service_type: str, service_name: str
@@ -126,10 +156,70 @@ class ClientPlugin:
             return False
         return True
 
+    def availability(self) -> tuple[bool, str | None]:
+        """Tell whether the user can reach the service, and why not."""
+        if not self.service_types and not self.needs_credentials:
+            return True, None
+        own = getattr(self.context, "keystone_session", None)
+        if own is None and not sessions.has_credentials(self.context):
+            return False, _("the request brought no credentials for it")
+        if not self.service_types or any(
+            self.does_endpoint_exist(kind, "") for kind in self.service_types
+        ):
+            return True, None
+        return False, _(
+            "the service catalogue has no %(interface)s endpoint of the type "
+            "%(type)s"
+        ) % {
+            "interface": self.interface(),
+            "type": _(" or ").join(self.service_types),
+        }
+
+    # -- objects -------------------------------------------------------------
+
+    def collection(self, entity: str) -> Any:
+        """The objects of one kind; plug-ins override this.
+
+        :param entity: as resource types name it
+        :returns: a :class:`heat.engine.clients.collection.Collection`
+        """
+        raise NotImplementedError
+
+    def look_up(self, entity: str, value: str) -> dict[str, Any]:
+        """The object with this id or name, as it is now.
+
+        :raises heat.common.exception.EntityNotFound: there is none
+        :raises heat.common.exception.PhysicalResourceNameAmbiguity: several
+            objects have the name
+        """
+        try:
+            return collection.find(self.collection(entity), value)
+        except exception.HeatException:
+            cache.FINDERS.forget(self._key(entity, value))
+            raise
+
+    def find(self, entity: str, value: str) -> str:
+        """The id of the object with this id or name; may be remembered.
+
+        Errors as :meth:`look_up`.
+        """
+        if not value:
+            return value
+        found = cache.FINDERS.get(
+            self._key(entity, value),
+            lambda: self.look_up(entity, value)["id"],
+        )
+        return str(found)
+
+    def _key(self, entity: str, value: str) -> tuple[Any, ...]:
+        return (*cache.scope(self.context), self.service, entity, value)
+
     # -- what an error means -------------------------------------------------
 
     def is_client_exception(self, ex: BaseException) -> bool:
         """Tell whether the error comes from this service's client."""
+        if isinstance(ex, errors.ServiceError):
+            return ex.service == self.service
         modules = self.exceptions_module
         if modules is None:
             return False
@@ -140,15 +230,15 @@ class ClientPlugin:
 
     def is_not_found(self, ex: BaseException) -> bool:
         """Tell whether the error says that the object is not there."""
-        return _status(ex) == 404
+        return errors.is_not_found(ex)
 
     def is_over_limit(self, ex: BaseException) -> bool:
         """Tell whether the error says that a quota or rate is used up."""
-        return _status(ex) == 413
+        return errors.is_over_limit(ex)
 
     def is_conflict(self, ex: BaseException) -> bool:
         """Tell whether the error says that the object's state forbids it."""
-        return _status(ex) == 409
+        return errors.is_conflict(ex)
 
     # Each of these two is called with an error, which it raises again or
     # not, and serves as a ``with`` block as well. (The filter binds to the
@@ -163,12 +253,3 @@ class ClientPlugin:
     def ignore_conflict_and_not_found(self, ex: BaseException) -> bool:
         """Raise the error again unless it says *conflict* or *not found*."""
         return self.is_conflict(ex) or self.is_not_found(ex)
-
-
-def _status(ex: BaseException) -> int | None:
-    """The HTTP status an error carries, under the names clients use."""
-    for name in ("http_status", "status_code", "code"):
-        value = getattr(ex, name, None)
-        if isinstance(value, int):
-            return value
-    return None

@@ -12,22 +12,35 @@
 
 """Which cloud clients there are, and the set of one user.
 
-A client plug-in class is registered under a name (``nova``); the
+A client plug-in class is known by a name (``nova``); the
 :class:`OpenStackClients` of a context makes each at its first use and keeps
-it for as long as the context lives. Knows no service by name.
+it for as long as the context lives. Ours are imported when they are first
+used, as their libraries take a second or two; others are registered.
 """
 
 from __future__ import annotations
 
-import weakref
+import importlib
+import threading
 from typing import Any
 
 from heat.common import exception
+from heat.common.i18n import _
+from heat.engine.clients import session as sessions
+
+#: name -> module and class
+_OURS = {
+    "cinder": "heat.engine.clients.cinder:CinderPlugin",
+    "glance": "heat.engine.clients.glance:GlancePlugin",
+    "keystone": "heat.engine.clients.keystone:KeystonePlugin",
+    "neutron": "heat.engine.clients.neutron:NeutronPlugin",
+    "nova": "heat.engine.clients.nova:NovaPlugin",
+    "openstack": "heat.engine.clients.openstack:OpenStackPlugin",
+}
+#: attribute of a context that holds its clients
+_HELD = "_heat_clients"
 
 _plugins: dict[str, Any] = {}
-_sets: weakref.WeakKeyDictionary[Any, OpenStackClients] = (
-    weakref.WeakKeyDictionary()
-)
 
 
 def register(name: str, plugin: Any) -> None:
@@ -40,45 +53,77 @@ def register(name: str, plugin: Any) -> None:
 
 
 def has_client(name: str) -> bool:
-    """Tell whether a client plug-in of that name is registered."""
-    return name in _plugins
+    """Tell whether there is a client plug-in of that name."""
+    return name in _plugins or name in _OURS
+
+
+def _plugin_class(name: str) -> Any:
+    if name not in _plugins and name in _OURS:
+        module, _colon, cls = _OURS[name].partition(":")
+        found = getattr(importlib.import_module(module), cls)
+        _plugins.setdefault(name, found)
+    return _plugins.get(name)
 
 
 class OpenStackClients:
-    """The clients of one user.
+    """The clients of one user. Many threads may use them.
 
     :param context: a :class:`heat.common.context.RequestContext`
     """
 
     def __init__(self, context: Any) -> None:
-        # The set lives in a table keyed weakly by the context, so it must
-        # not keep the context alive itself.
-        try:
-            self._context: Any = weakref.ref(context)
-        except TypeError:
-            self._context = lambda: context
+        self.context = context
+        self._lock = threading.RLock()
         self._made: dict[str, Any] = {}
-
-    @property
-    def context(self) -> Any:
-        return self._context()
+        self._sessions: dict[str, Any] = {}
+        self._available: dict[str, tuple[bool, str | None]] = {}
+        self._auth: Any = None
 
     def client_plugin(self, name: str) -> Any:
         """The plug-in of that name.
 
         :raises heat.common.exception.ClientNotAvailable: when there is none
         """
-        if name not in self._made:
-            plugin = _plugins.get(name)
-            if plugin is None:
-                raise exception.ClientNotAvailable(client_name=name)
-            self._made[name] = plugin(self.context)
-        return self._made[name]
+        with self._lock:
+            if name not in self._made:
+                plugin = _plugin_class(name)
+                if plugin is None:
+                    raise exception.ClientNotAvailable(client_name=name)
+                self._made[name] = plugin(self.context)
+            return self._made[name]
 
     def client(self, name: str, version: str | None = None) -> Any:
         """The client object that the plug-in of that name makes."""
         plugin = self.client_plugin(name)
         return plugin.client(version) if version else plugin.client()
+
+    def session(self, service: str) -> Any:
+        """The session for a service; all share one token.
+
+        :param service: as in the options [clients_<service>]
+        :raises heat.common.exception.AuthorizationFailure: when the request
+            brought no credentials
+        """
+        with self._lock:
+            if self._auth is None:
+                self._auth = sessions.auth(self.context)
+            if service not in self._sessions:
+                made = sessions.session(self._auth, service)
+                self._sessions[service] = made
+            return self._sessions[service]
+
+    def availability(self, name: str) -> tuple[bool, str | None]:
+        """Tell whether the user can reach a service, and why not."""
+        if not has_client(name):
+            return False, _("there is no client for the service %s") % name
+        with self._lock:
+            known = self._available.get(name)
+        if known is None:
+            ask = getattr(self.client_plugin(name), "availability", None)
+            known = ask() if callable(ask) else (True, None)
+            with self._lock:
+                self._available[name] = known
+        return known
 
 
 def of(context: Any) -> Any:
@@ -86,10 +131,28 @@ def of(context: Any) -> Any:
     own = getattr(context, "clients", None)
     if own is not None:
         return own
-    try:
-        found = _sets.get(context)
-    except TypeError:
-        return OpenStackClients(context)
+    found = getattr(context, _HELD, None)
     if found is None:
-        found = _sets[context] = OpenStackClients(context)
+        found = OpenStackClients(context)
+        try:
+            # Whichever thread is first wins; the others' is thrown away.
+            found = vars(context).setdefault(_HELD, found)
+        except TypeError:
+            return found
     return found
+
+
+def availability(context: Any, name: str) -> tuple[bool, str | None]:
+    """Tell whether the user can reach a service, and why not.
+
+    :param context: None: whether there is a plug-in at all
+    """
+    if context is None:
+        if has_client(name):
+            return True, None
+        return False, _("there is no client for the service %s") % name
+    ask = getattr(of(context), "availability", None)
+    if ask is None:
+        return True, None
+    answer: tuple[bool, str | None] = ask(name)
+    return answer

@@ -105,8 +105,12 @@ class StandIn:
 
     def exists(self, physical_id: str) -> bool:
         """Tell whether it is there; where nothing is recorded, it is."""
+        return self._db is None or self.is_recorded(physical_id)
+
+    def is_recorded(self, physical_id: str) -> bool:
+        """Tell whether it is there; where nothing is recorded, it is not."""
         if self._db is None:
-            return True
+            return False
         return bool(self._db.read(lambda conn: _find(conn, physical_id)))
 
 

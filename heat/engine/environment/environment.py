@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from heat.common import template_format
 from heat.common.i18n import _
-from heat.engine.environment import registry
+from heat.engine.environment import registry, shared
 
 PARAMETERS: Final = "parameters"
 PARAMETER_DEFAULTS: Final = "parameter_defaults"
@@ -49,9 +49,15 @@ def check(data: Any, what: str = "environment") -> None:
     :raises ValueError: naming ``what`` and the section that's unknown, null
         or of the wrong type, or ``what`` that is too deep or too large
     """
+    if isinstance(data, Mapping):
+        template_format.check_bounds(data, what)
+    check_sections(data, what)
+
+
+def check_sections(data: Any, what: str = "environment") -> None:
+    """As :func:`check`, for what is known to be within the limits."""
     if not isinstance(data, Mapping):
         raise ValueError(_("The %s must be a map of sections") % what)
-    template_format.check_bounds(data, what)
     for section, value in data.items():
         kind = SECTIONS.get(section)
         if kind is None:
@@ -87,7 +93,8 @@ class Environment:
     """The environment of a stack.
 
     :param data: its sections; None for an empty one
-    :param base: what the operator registered for everybody
+    :param base: what the operator registered for everybody; None: what
+        was installed (see :mod:`.shared`)
     :raises ValueError: naming a section that's unknown, null or of the
         wrong type
     :raises InvalidBreakPointHook: for an unknown hook
@@ -109,9 +116,24 @@ class Environment:
             data.get(ENCRYPTED_PARAM_NAMES, [])
         )
         self.event_sinks: list[Any] = list(data.get(EVENT_SINKS, []))
+        self._shared = shared.current()
+        if base is None:
+            base = self._shared.registry
         self.registry = registry.Registry(
             data.get(RESOURCE_REGISTRY), base=base
         )
+
+    def all_defaults(self) -> dict[str, Any]:
+        """Values for parameters of these names, the operator's too."""
+        return {**self._shared.param_defaults, **self.param_defaults}
+
+    def all_event_sinks(self) -> list[Any]:
+        """Where events go, the operator's sinks first."""
+        return [*self._shared.event_sinks, *self.event_sinks]
+
+    def shared_files(self) -> Mapping[str, str]:
+        """The templates that the operator's registry names."""
+        return self._shared.files
 
     def as_dict(self) -> dict[str, Any]:
         """The stored and public form; a copy."""

@@ -14,7 +14,7 @@
 Layers come lowest first. Without strategies the result is that of the
 public client: maps merge deeply, lists and scalars are replaced, and a null
 does not erase a map. A layer may name strategies for parameters; see
-:data:`STRATEGIES`.
+:data:`STRATEGIES`. What is given explicitly replaces whatever is below.
 
 Pure. It must not know where layers are kept.
 """
@@ -23,12 +23,17 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.environment import environment
+
+INLINE: Final = "inline"
+FILE: Final = "file"
+EXPLICIT: Final = "explicit"
 
 OVERWRITE: Final = "overwrite"
 MERGE: Final = "merge"
@@ -38,17 +43,43 @@ DEEP_MERGE: Final = "deep_merge"
 STRATEGIES: Final = (OVERWRITE, MERGE, DEEP_MERGE)
 _DEFAULT: Final = "default"
 
+#: The sections whose keys are parameters.
+PARAMETER_SECTIONS: Final = (
+    environment.PARAMETERS,
+    environment.PARAMETER_DEFAULTS,
+)
+# Types, in the words of the API, of which two values make no third.
+_SINGLE: Final = ("Number", "Boolean")
+
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
     """One environment of several.
 
-    :param name: the file's name, for errors; "" for the inline one
-    :param data: its sections
+    :param name: the file's name; "" for the other kinds
+    :param data: its sections; it is not changed
+    :param kind: ``inline``, ``file`` or ``explicit``
+    :param cleared: keys of ``parameters`` that don't count
     """
 
     name: str
     data: Mapping[str, Any]
+    kind: str = FILE
+    cleared: frozenset[str] = frozenset()
+
+    @property
+    def what(self) -> str:
+        """The layer in the words of an error."""
+        if self.kind == FILE and self.name:
+            return f'environment file "{self.name}"'
+        return "environment"
+
+    def section(self, name: str) -> Mapping[str, Any]:
+        """A section that is a map, without what was cleared."""
+        found: Mapping[str, Any] = self.data.get(name) or {}
+        if name != environment.PARAMETERS or not self.cleared:
+            return found
+        return {k: v for k, v in found.items() if k not in self.cleared}
 
 
 def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,19 +94,26 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
             old[key] = update(into, value)
         elif value is None and isinstance(there, dict):
             continue
-        else:
+        elif isinstance(value, list):
             old[key] = copy.deepcopy(value)
+        else:
+            old[key] = value
     return old
 
 
 def merge(
     layers: Iterable[Layer],
     types: Mapping[str, str] | None = None,
+    declared: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The environment that layers make, lowest first.
 
+    Takes time in proportion to the size of the layers.
+
     :param types: types of the parameters (String, Number, ...), as far as
         they're known, to tell a comma-delimited list from a text
+    :param declared: the names that ``parameters`` may have, others are left
+        out; None: all
     :returns: sections; ``parameter_merge_strategies`` is not among them
     :raises ValueError: naming a layer and its wrong section
     :raises InvalidMergeStrategyForParam: for an unknown strategy, or one
@@ -84,49 +122,83 @@ def merge(
         from the one of an earlier layer
     """
     made: dict[str, Any] = {}
-    fixed: dict[str, tuple[str, str]] = {}
+    united = _Union()
+    strategies = Strategies()
     for layer in layers:
-        what = (
-            f'environment file "{layer.name}"'
-            if layer.name
-            else ("environment")
-        )
-        environment.check(layer.data, what)
-        strategies = _strategies(layer, fixed)
+        environment.check_sections(layer.data, layer.what)
+        strategies.enter(layer)
         for section, value in layer.data.items():
-            if section in (
-                environment.PARAMETERS,
-                environment.PARAMETER_DEFAULTS,
-            ):
-                _merge_parameters(
-                    made.setdefault(section, {}),
-                    value,
-                    strategies,
-                    types or {},
-                )
+            if section in PARAMETER_SECTIONS:
+                wanted = layer.section(section)
+                if declared is not None and section == environment.PARAMETERS:
+                    wanted = {k: wanted[k] for k in wanted if k in declared}
+                into = made.setdefault(section, {})
+                if layer.kind == EXPLICIT:
+                    into.update(copy.deepcopy(dict(wanted)))
+                else:
+                    _merge_parameters(into, wanted, strategies, types or {})
             elif section == environment.RESOURCE_REGISTRY:
                 update(made.setdefault(section, {}), value)
             elif section != environment.MERGE_STRATEGIES:
-                _unite(made.setdefault(section, []), value)
+                united.add(section, made.setdefault(section, []), value)
     return made
 
 
-def _unite(old: list[Any], new: list[Any]) -> None:
-    # Not as the client, which replaces lists: a sink or a secret name that
-    # one file asks for is not lost by the next.
-    old.extend(copy.deepcopy(v) for v in new if v not in old)
+class _Union:
+    """Extends lists by what is not in them.
+
+    Not as the client, which replaces lists: a sink or a secret name that
+    one file asks for is not lost by the next.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, set[str]] = {}
+
+    def add(self, section: str, old: list[Any], new: Iterable[Any]) -> None:
+        seen = self._seen.setdefault(section, set())
+        for value in new:
+            text = json.dumps(value, sort_keys=True)
+            if text not in seen:
+                seen.add(text)
+                old.append(copy.deepcopy(value))
 
 
-class _Strategies:
-    """Strategies in the order they count for one layer."""
+class Strategies:
+    """Which strategies count, layer by layer from the lowest."""
 
-    def __init__(
-        self, own: Mapping[str, str], fixed: Mapping[str, tuple[str, str]]
-    ) -> None:
-        self._own = own
-        self._fixed = fixed
+    def __init__(self) -> None:
+        self._own: Mapping[str, str] = {}
+        self._fixed: dict[str, tuple[str, str]] = {}
+
+    def enter(self, layer: Layer) -> None:
+        """Make a layer the one that is asked about.
+
+        :raises InvalidMergeStrategyForParam: it names an unknown strategy
+        :raises ConflictingMergeStrategyForParam: it contradicts an earlier
+            one
+        """
+        self._own = own = layer.data.get(environment.MERGE_STRATEGIES) or {}
+        for key, word in own.items():
+            if word not in STRATEGIES:
+                raise exception.InvalidMergeStrategyForParam(
+                    strategy=word, param=key
+                )
+            if key == _DEFAULT:
+                continue
+            before = self._fixed.setdefault(key, (word, layer.name))
+            if before[0] != word:
+                raise exception.ConflictingMergeStrategyForParam(
+                    strategy=word,
+                    param=key,
+                    env_file=_("%(new)s (differs from %(old)s)")
+                    % {
+                        "new": layer.name or layer.what,
+                        "old": before[1] or layer.what,
+                    },
+                )
 
     def of(self, key: str) -> str:
+        """The strategy for a key of the current layer."""
         if key in self._own:
             return self._own[key]
         if key in self._fixed:
@@ -134,34 +206,10 @@ class _Strategies:
         return self._own.get(_DEFAULT, OVERWRITE)
 
 
-def _strategies(
-    layer: Layer, fixed: dict[str, tuple[str, str]]
-) -> _Strategies:
-    own: dict[str, str] = dict(
-        layer.data.get(environment.MERGE_STRATEGIES, {})
-    )
-    for key, word in own.items():
-        if word not in STRATEGIES:
-            raise exception.InvalidMergeStrategyForParam(
-                strategy=word, param=key
-            )
-        if key == _DEFAULT:
-            continue
-        if key in fixed and fixed[key][0] != word:
-            raise exception.ConflictingMergeStrategyForParam(
-                strategy=word,
-                param=key,
-                env_file=_("%(new)s (differs from %(old)s)")
-                % {"new": layer.name, "old": fixed[key][1]},
-            )
-        fixed.setdefault(key, (word, layer.name))
-    return _Strategies(own, fixed)
-
-
 def _merge_parameters(
     old: dict[str, Any],
     new: Mapping[str, Any],
-    strategies: _Strategies,
+    strategies: Strategies,
     types: Mapping[str, str],
 ) -> None:
     for key, value in new.items():
@@ -177,6 +225,7 @@ def combine(
 ) -> Any:
     """Two values of a parameter made one.
 
+    :param old: what there is already; it may be changed
     :param strategy: ``merge`` or ``deep_merge``
     :param name: the parameter's, for errors
     :param kind: its type, None when unknown
@@ -184,14 +233,18 @@ def combine(
     """
     if new is None:
         return old
+    made: Any = _NEITHER
+    if kind == "Json":
+        old, new = _as_json(old), _as_json(new)
     if kind == "CommaDelimitedList" or (
-        isinstance(old, list) != isinstance(new, list)
+        kind is None
+        and isinstance(old, list) != isinstance(new, list)
         and isinstance(old, (str, list))
         and isinstance(new, (str, list))
     ):
-        return _combine_lists(old, new)
-    deep = strategy == DEEP_MERGE
-    made = _combine(old, new, deep)
+        made = _combine_lists(old, new)
+    elif kind not in _SINGLE:
+        made = _combine(old, new, strategy == DEEP_MERGE)
     if made is _NEITHER:
         raise exception.InvalidMergeStrategyForParam(
             strategy=strategy, param=name
@@ -204,17 +257,15 @@ _NEITHER: Final = object()
 
 def _combine(old: Any, new: Any, deep: bool) -> Any:
     if isinstance(old, dict) and isinstance(new, Mapping):
-        if not deep:
-            return copy.deepcopy({**old, **new})
-        made = dict(old)
         for key, value in new.items():
             both = _NEITHER
-            if key in old:
+            if deep and key in old:
                 both = _combine(old[key], value, deep)
-            made[key] = copy.deepcopy(value) if both is _NEITHER else both
-        return made
+            old[key] = copy.deepcopy(value) if both is _NEITHER else both
+        return old
     if isinstance(old, list) and isinstance(new, list):
-        return old + copy.deepcopy(new)
+        old.extend(copy.deepcopy(new))
+        return old
     if isinstance(old, str) and isinstance(new, str):
         return old + new
     return _NEITHER
@@ -223,10 +274,26 @@ def _combine(old: Any, new: Any, deep: bool) -> Any:
 def _combine_lists(old: Any, new: Any) -> Any:
     if isinstance(old, str) and isinstance(new, str):
         return ",".join(part for part in (old, new) if part)
-    return _as_list(old) + _as_list(new)
+    both = [old if isinstance(old, list) else _as_list(old), _as_list(new)]
+    if _NEITHER in both:
+        return _NEITHER
+    both[0].extend(both[1])
+    return both[0]
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> Any:
     if isinstance(value, list):
         return copy.deepcopy(value)
+    if isinstance(value, dict):
+        return _NEITHER
     return [item.strip() for item in str(value).split(",") if item.strip()]
+
+
+def _as_json(value: Any) -> Any:
+    # A map may have come as text, which is not to be put together as one.
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return _NEITHER
+    return value

@@ -140,7 +140,7 @@ class Registry:
         self, name: str, resource_name: str | None
     ) -> tuple[bool, str | None]:
         if resource_name is not None:
-            for entry in self._of(resource_name):
+            for entry in self._own(resource_name):
                 found, target = _look_up(_types(entry), name)
                 if found:
                     return found, target
@@ -159,10 +159,16 @@ class Registry:
 
     # -- single resources -----------------------------------------------------
 
-    def _of(self, resource_name: str) -> Iterator[dict[str, Any]]:
+    def _own(self, resource_name: str) -> Iterator[dict[str, Any]]:
         """The entries for a resource, the most special first."""
         for pattern in _matching(self._resources, resource_name):
             yield self._resources[pattern]
+
+    def _of(self, resource_name: str) -> Iterator[dict[str, Any]]:
+        """The same, those of the base behind them."""
+        yield from self._own(resource_name)
+        if self._base is not None:
+            yield from self._base._of(resource_name)
 
     def matches_hook(self, resource_name: str, hook: str) -> bool:
         """Whether a resource stops at a hook."""
@@ -202,7 +208,7 @@ class Registry:
         """
         data = {k: v for k, v in self._data.items() if k != _RESOURCES}
         inner: dict[str, Any] = {}
-        for entry in reversed(list(self._of(resource_name))):
+        for entry in reversed(list(self._own(resource_name))):
             data.update(_types(entry))
             inner.update(
                 {k: v for k, v in entry.items() if isinstance(v, dict)}
@@ -275,6 +281,16 @@ def _all_targets(entry: Mapping[str, Any]) -> Iterator[str]:
     for value in entry.values():
         if isinstance(value, dict):
             yield from _all_targets(value)
+
+
+def check(data: Any, path: str = "resource_registry") -> None:
+    """Check the form of a whole section.
+
+    :param path: where it is, for errors
+    :raises ValueError, InvalidBreakPointHook, InvalidRestrictedAction:
+        naming the place
+    """
+    _check_entries(data, path, top=True)
 
 
 def _check_entries(entry: Any, path: str, top: bool = False) -> None:

@@ -71,6 +71,8 @@ class Resource(Overridable):
         self.context = stack.context
         self.t: rsrc_defn.ResourceDefinition = definition
         self.target: rsrc_defn.ResourceDefinition = definition
+        #: the object is the user's; plug-ins read it, the engine sets it
+        self.external = False
         self.uuid: str | None = None
         self.id: int | None = None
         self.created_time: datetime.datetime | None = None

@@ -15,12 +15,14 @@
 Ownership follows the object: an external one is only looked at, whatever
 its template says; what Heat owns may be changed, and its deletion policy
 decides its end. Every action asks the :class:`Allowed` of a resource once,
-before it calls a plug-in. Pure.
+before it calls a plug-in. How an object changes hands when ``external_id``
+appears, changes or goes is the table of :func:`move`. Pure.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 
 #: ends of an object when its resource goes
 DELETE, RETAIN, SNAPSHOT = "Delete", "Retain", "Snapshot"
@@ -72,3 +74,43 @@ def allowed(external: bool, deletion_policy: str = DELETE) -> Allowed:
     if external:
         return _EXTERNAL
     return _OWNED.get(deletion_policy.capitalize(), _OWNED[DELETE])
+
+
+class Move(enum.Enum):
+    """What an update's ``external_id`` means for a row."""
+
+    NONE = "Heat's before and after"
+    ADOPT = "a new row takes the user's object, after looking at it"
+    PASS = "the object Heat made becomes the user's; nothing is touched"
+    STAY = "the user's before and after; looked at again if it failed"
+    SWAP = "another object of the user's: a new row adopts it"
+    HAND_BACK = "the user's object becomes Heat's and gets its properties"
+
+
+def move(
+    wanted: str | None, *, made: bool, external: bool, physical_id: str | None
+) -> Move:
+    """How an object changes hands.
+
+    ====================  ==========  ====================  =========
+    ``external_id``       the row     its object            move
+    ====================  ==========  ====================  =========
+    absent                is Heat's   any                   NONE
+    absent                external    any                   HAND_BACK
+    present               is new      none                  ADOPT
+    present               is Heat's   has that id           PASS
+    present               external    has that id           STAY
+    present               any         has another id        SWAP
+    ====================  ==========  ====================  =========
+
+    :param wanted: ``external_id`` of the target template, resolved
+    :param made: whether the row has been made or adopted before
+    :param external: the ownership stored with the row
+    """
+    if wanted is None:
+        return Move.HAND_BACK if made and external else Move.NONE
+    if not made:
+        return Move.ADOPT
+    if wanted != physical_id:
+        return Move.SWAP
+    return Move.STAY if external else Move.PASS

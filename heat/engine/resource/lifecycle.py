@@ -24,7 +24,7 @@ import contextlib
 import dataclasses
 import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from heat.common import exception
@@ -100,7 +100,11 @@ class _Change:
         return rsrc_defn.ResourceDefinition.Diff(self.before, self.after)
 
 
-def _change(rsrc: base.Resource, before: Before | None) -> _Change:
+def _change(
+    rsrc: base.Resource,
+    before: Before | None,
+    unknown: Collection[str] = (),
+) -> _Change:
     after_props = rsrc.properties_of(rsrc.target)
     given = base.properties_given(after_props)
     after = base.with_properties(rsrc.target, given)
@@ -114,8 +118,11 @@ def _change(rsrc: base.Resource, before: Before | None) -> _Change:
     changed = tuple(
         key
         for key in before_props
-        if (key in given or key in before.properties)
-        and _value(before_props, key) != after_props[key]
+        if key in unknown
+        or (
+            (key in given or key in before.properties)
+            and _value(before_props, key) != after_props[key]
+        )
     )
     if before.tried is not None:
         changed += _tried(rsrc, before.tried, after_props, changed)
@@ -162,20 +169,26 @@ def _seen_as(
 # -- weighing an update -------------------------------------------------------
 
 
-def verdict(rsrc: base.Resource, before: Before | None = None) -> Verdict:
+def verdict(
+    rsrc: base.Resource,
+    before: Before | None = None,
+    unknown: Collection[str] = (),
+) -> Verdict:
     """Tell whether the target definition asks for an update or more.
 
     No object is touched; a cloud is asked only by a plug-in that does so
     when it is asked itself.
 
     :param before: None: as loaded into ``rsrc``
+    :param unknown: properties whose new values nobody knows yet: they count
+        as changed, whatever the target says of them
     :raises heat.common.exception.NotSupported: when an immutable property
         changed
     """
     replace = _replace_failed(rsrc)
     if replace:
         return Verdict(True, True, (), replace)
-    change = _change(rsrc, before)
+    change = _change(rsrc, before, unknown)
     _refuse_immutable(rsrc, change.changed)
     with _seen_as(rsrc, change.before):
         replace = _replace_changed(rsrc, change)
@@ -189,6 +202,9 @@ def verdict(rsrc: base.Resource, before: Before | None = None) -> Verdict:
         return Verdict(True, False, (), _("metadata or policy changed"))
     if rsrc.status == rsrc.FAILED:
         return Verdict(True, False, (), _("the last action failed"))
+    beyond = rsrc.changed_beyond()
+    if beyond:
+        return Verdict(True, False, (), beyond)
     return Verdict(False, False, (), _("nothing changed"))
 
 
@@ -328,6 +344,8 @@ class Operation:
         if self.action == state.CREATE:
             if not rsrc.accepts_anything:
                 rsrc.properties.validate()
+        if self.action == state.DELETE and rsrc.resource_id is None:
+            rsrc.resource_id_set(rsrc.find_made())
         if self.action != state.UPDATE:
             return self._arguments
         change = self._change = _change(rsrc, self._before)

@@ -74,6 +74,15 @@ class Overridable(Memory):
     always_replace_on_check_failed: ClassVar[bool] = True
     #: operations outside a request need the user's trust
     requires_deferred_auth: ClassVar[bool] = False
+    #: :meth:`validate` asks no service, so that it can be called when the
+    #: type's own is not available
+    checks_offline: ClassVar[bool] = False
+    #: a step of an operation may wait for a service (a client does, too)
+    may_block: ClassVar[bool] = False
+    #: a newer traversal need not wait for the end of a running operation
+    yields: ClassVar[bool] = False
+    #: classes of one family take each other's objects over; None: none does
+    family: ClassVar[str | None] = None
     #: properties may have keys, and attributes names, of no schema
     accepts_anything: ClassVar[bool] = False
 
@@ -117,9 +126,27 @@ class Overridable(Memory):
         """
         return self.action == "CREATE" or self.resource_id is None
 
+    def find_made(self) -> str | None:
+        """The id of an object that a create made whose end nobody saw.
+
+        Asked before a row without an object is deleted. Look by what only
+        this row has (:meth:`physical_resource_name`, a tag with the uuid),
+        never by a name that a user chose.
+
+        :returns: None: there is none, or such a type leaves nothing behind
+        """
+        return None
+
     def check_is_substituted(self, new_res_type: Any) -> bool:
         """Tell whether another class may take this object over."""
         return self.support_status.is_substituted(new_res_type)
+
+    def changed_beyond(self) -> str:
+        """Tell what needs an update though the definition is as it was.
+
+        :returns: a sentence for events and previews; "" for nothing
+        """
+        return ""
 
     def prepare_for_replace(self) -> None:
         """Free what the new object will need, such as an address."""
@@ -199,9 +226,12 @@ class Overridable(Memory):
     def is_service_available(cls, context: Any) -> tuple[bool, str | None]:
         """Tell whether the type's service is there, and why not."""
         name = cls.default_client_name
-        if name is None or clients.has_client(name):
+        if name is None:
             return True, None
-        return False, _("there is no client for the service %s") % name
+        available: tuple[bool, str | None] = clients.availability(
+            context, name
+        )
+        return available
 
     def prepare_abandon(self) -> dict[str, Any]:
         """What another Heat needs to adopt the object."""

@@ -40,6 +40,8 @@ class StackValues:
     :ivar context: the :class:`heat.common.context.RequestContext`
     :ivar ports: an object with ``conf`` and ``db``, and perhaps
         ``rpc_client``; None where there is no engine
+    :ivar nesting: the :class:`heat.engine.resource.child.Nesting` in which
+        the stack is checked, None for the top one
     """
 
     action: str = "CREATE"
@@ -57,6 +59,7 @@ class StackValues:
     updated_time: datetime.datetime | None = None
     context: Any = None
     ports: Any = None
+    nesting: Any = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.context import RequestContext
+from heat.db import released
 from heat.db import services
 from heat.engine.service import base, presenters
 
@@ -36,6 +37,15 @@ class MetaEndpoint(base.Endpoint):
         They are: the API has checked them, or the engine trusts anybody.
         """
         return True
+
+    @base.request
+    def list_released(self, context: RequestContext) -> list[dict[str, Any]]:
+        """Objects that stacks of the caller's project have let go."""
+        tenant = context.project_id or ""
+        found = self._engine.db.read(
+            lambda conn: released.list_(conn, tenant)
+        )
+        return [presenters.released(each) for each in found]
 
     @base.request
     def list_services(self, context: RequestContext) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from typing import Any
 
 from heat.common.identifier import HeatIdentifier
 from heat.db.events import EventRecord
+from heat.db.released import ReleasedRecord
 from heat.db.resources import ResourceRecord
 from heat.db.services import ServiceRecord
 from heat.db.stacks import StackRecord
@@ -134,6 +135,24 @@ def required_by(
     return {name: sorted(found[name]) for name in sorted(found)}
 
 
+def cleanup(rows: Sequence[ResourceRecord]) -> Dict:
+    """What a stack has still to get rid of: old versions and strays."""
+    return {
+        "left": len(rows),
+        "objects": [
+            {
+                api.RES_NAME: row.name,
+                api.RES_TYPE: row.resource_type,
+                api.RES_PHYSICAL_ID: row.physical_id or "",
+                api.RES_ACTION: row.action,
+                api.RES_STATUS: row.status,
+                api.RES_STATUS_DATA: row.status_reason or "",
+            }
+            for row in rows
+        ],
+    }
+
+
 def resource(
     stack: StackRecord,
     row: ResourceRecord,
@@ -159,6 +178,8 @@ def resource(
         api.RES_STACK_ID: dict(identity(stack)),
         api.RES_STACK_NAME: stack.name,
     }
+    if row.external:
+        shown[api.RES_EXTERNAL] = True
     if nested is not None:
         shown[api.RES_NESTED_STACK_ID] = dict(identity(nested))
     if stack.parent_resource_name:
@@ -195,6 +216,19 @@ def event(
         api.EVENT_RES_TYPE: record.resource_type,
         api.EVENT_RES_PROPERTIES: record.resource_properties,
         api.EVENT_ROOT_STACK_ID: root_stack_id,
+    }
+
+
+def released(record: ReleasedRecord) -> Dict:
+    """An object that was let go."""
+    return {
+        "stack_id": record.stack_id,
+        "stack_name": record.stack_name,
+        "resource_name": record.resource_name,
+        "resource_type": record.resource_type,
+        "physical_resource_id": record.physical_resource_id,
+        "reason": record.reason,
+        "released_at": time(record.created_at),
     }
 
 

@@ -53,12 +53,23 @@ class Shown:
     """The resources of one stack, as they are shown.
 
     :ivar children: nested stacks by id
+    :ivar old: versions that wait for clean-up
     """
 
     stack: StackRecord
     current: Sequence[ResourceRecord]
     required_by: Mapping[str, Sequence[str]]
     children: Mapping[str, StackRecord]
+    old: Sequence[ResourceRecord] = ()
+
+    def links(self, row: ResourceRecord) -> Dict:
+        """What a version replaces, and by what it is replaced, if at all."""
+        uuids = {each.id: each.uuid for each in (*self.current, *self.old)}
+        found = {
+            api.RES_REPLACES: uuids.get(row.replaces or 0),
+            api.RES_REPLACED_BY: uuids.get(row.replaced_by or 0),
+        }
+        return {key: value for key, value in found.items() if value}
 
     def present(self, row: ResourceRecord) -> Dict:
         return presenters.resource(
@@ -123,7 +134,8 @@ class ResourceEndpoint(base.Endpoint):
         """The resources of a stack and of those below it.
 
         :param nested_depth: how many levels below
-        :param with_detail: descriptions, metadata and attributes too
+        :param with_detail: descriptions, metadata and attributes too, and
+            the old versions that wait for clean-up
         :param filters: name of a filter -> value, or list of values
         :raises Invalid: an unknown filter
         """
@@ -138,12 +150,17 @@ class ResourceEndpoint(base.Endpoint):
             rows = [row for row in shown.current if _matches(row, wanted)]
             if not with_detail:
                 listed.extend(shown.present(row) for row in rows)
-            elif rows:
-                loaded = load.load(self._engine, shown.stack)
-                listed.extend(
-                    self._details(context, shown, row, loaded, None)
-                    for row in rows
-                )
+                continue
+            old = [row for row in shown.old if _matches(row, wanted)]
+            if not rows and not old:
+                continue
+            loaded = load.load(self._engine, shown.stack)
+            for row in rows:
+                details = self._details(context, shown, row, loaded, None)
+                listed.append({**details, **shown.links(row)})
+            listed.extend(
+                {**shown.present(row), **shown.links(row)} for row in old
+            )
         return listed
 
     @base.request
@@ -290,6 +307,19 @@ def _matches(
     )
 
 
+def _old_versions(
+    rows: Sequence[ResourceRecord], living: Mapping[str, ResourceRecord]
+) -> list[ResourceRecord]:
+    """Rows that are no living one's, and still have to go."""
+    current = {row.id for row in living.values()}
+    return [
+        row
+        for row in rows
+        if row.id not in current
+        and (row.action, row.status) != ("DELETE", "COMPLETE")
+    ]
+
+
 def _tree(
     conn: sa.Connection, stack: StackRecord, depth: int
 ) -> Iterator[Shown]:
@@ -313,6 +343,7 @@ def _tree(
                 current,
                 presenters.required_by(mine, current),
                 below.get(each.id, {}),
+                _old_versions(mine, living),
             )
         if not children or step == depth:
             return

@@ -26,18 +26,22 @@ from oslo_config import cfg
 
 from heat.db import services
 from heat.db.session import Database
+from heat.engine.environment import shared
 from heat.engine.plugins import PluginRegistry
 from heat.engine.ports import Engine
 from heat.engine.service.actions import ActionEndpoint
+from heat.engine.service import global_environment
 from heat.engine.service.events import EventEndpoint
 from heat.engine.service.heartbeat import Heartbeat
 from heat.engine.service.listener import ListenerEndpoint
 from heat.engine.service.meta import MetaEndpoint
+from heat.engine.service.previews import PreviewEndpoint
 from heat.engine.service.resources import ResourceEndpoint
 from heat.engine.service.software import SoftwareEndpoint
 from heat.engine.service.stacks import StackEndpoint
 from heat.engine.service.templates import TemplateEndpoint
 from heat.engine.service.worker import WorkerEndpoint
+from heat.engine.stack import nested
 from heat.engine.traversal import recovery
 from heat.engine.traversal.runner import Runner
 from heat.rpc import api, clients, transport
@@ -47,6 +51,7 @@ LOG = logging.getLogger(__name__)
 # All that answers on the engine topic.
 ENDPOINTS = (
     StackEndpoint,
+    PreviewEndpoint,
     ActionEndpoint,
     ResourceEndpoint,
     EventEndpoint,
@@ -82,6 +87,7 @@ class EngineServer:
     ) -> None:
         self.engine_id = str(uuid.uuid4())
         self._conf = conf
+        shared.install(global_environment.load(conf))
         self._alone = alone
         self.engine = Engine(
             db=db,
@@ -91,6 +97,7 @@ class EngineServer:
             sender=clients.WorkerClient(bus),
             monotonic=time.monotonic,
         )
+        self.engine.children = nested.Children(self.engine)
         # Takes the sender's place: what fits here does not leave.
         self.runner = Runner(self.engine, conf.engine.pool_size)
         self._heartbeat = Heartbeat(db, conf, self.engine_id, binary, lost)

@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import stacks, templates
+from heat.db import resources, stacks, templates
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters
 from heat.engine.stack import converge, delete, load, outputs
@@ -277,37 +277,6 @@ class StackEndpoint(base.Endpoint):
         delete.delete(self._engine, context, stack)
 
     @base.request
-    def preview_stack(
-        self,
-        context: RequestContext,
-        stack_name: str,
-        template: Any,
-        params: Dict,
-        files: dict[str, str] | None,
-        args: Dict,
-        environment_files: list[str] | None = None,
-        files_container: str | None = None,
-    ) -> Dict:
-        """What a create would make."""
-        raise base.not_yet("Preview of a stack")
-
-    @base.request
-    def preview_update_stack(
-        self,
-        context: RequestContext,
-        stack_identity: Dict,
-        template: Any,
-        params: Dict,
-        files: dict[str, str] | None,
-        args: Dict,
-        environment_files: list[str] | None = None,
-        files_container: str | None = None,
-    ) -> Dict:
-        """What an update would change."""
-        self._stack(context, stack_identity)
-        raise base.not_yet("Preview of an update")
-
-    @base.request
     def export_stack(
         self, context: RequestContext, stack_identity: Dict
     ) -> Dict:
@@ -379,7 +348,15 @@ class StackEndpoint(base.Endpoint):
         except _EXPECTED as error:
             # A stack whose template can't be read can still be looked at.
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)
-        return presenters.stack_details(stack, description, parameters, shown)
+        found = presenters.stack_details(
+            stack, description, parameters, shown
+        )
+        left = self._engine.db.read(
+            lambda conn: resources.leftovers(conn, stack.id, everything=False)
+        )
+        if left and stack.deleted_at is None:
+            found[api.STACK_CLEANUP] = presenters.cleanup(left)
+        return found
 
     def _refuse_adopt(self) -> None:
         if not self._engine.conf.enable_stack_adopt:

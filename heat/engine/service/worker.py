@@ -48,6 +48,10 @@ class WorkerEndpoint:
             [(int(key), bool(is_update)) for key, is_update in nodes],
         )
 
+    def wake(self, context: RequestContext, stack_id: str) -> None:
+        """A nested stack has ended whose parent's resource waits here."""
+        self._runner.rouse(stack_id)
+
     @base.request
     def cancel_checks(self, context: RequestContext, stack_id: str) -> None:
         """Cancel the running operations of a stack."""

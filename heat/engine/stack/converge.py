@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -36,6 +36,23 @@ from heat.engine.traversal import begin
 UPDATE_SUPERSEDES = frozenset({"CREATE", "UPDATE", "ROLLBACK", "ADOPT"})
 
 
+@dataclasses.dataclass(frozen=True)
+class Child:
+    """What makes a stack a nested one.
+
+    :param stack_id: its id, which follows from the parent's resource
+    :param facade: what ``resource_facade`` gives in its template
+    :param files_of: the template version of the parent that has its files
+    :param guard: raises, in the transaction that begins something, when
+        the caller may not begin it any more
+    """
+
+    stack_id: str
+    facade: Mapping[str, Any]
+    files_of: int | None
+    guard: Callable[[sa.Connection], None]
+
+
 def create(
     engine: Engine,
     context: RequestContext,
@@ -51,9 +68,11 @@ def create(
     user_creds_id: int | None = None,
     stack_user_project_id: str | None = None,
     parent_resource_name: str | None = None,
+    child: Child | None = None,
 ) -> stacks.StackRecord:
     """Create a stack and begin its first traversal, in one transaction.
 
+    :param child: what more there is to say when it is a nested one
     :raises StackExists: the project has a stack of this name
     :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
     :raises HeatException, ValueError: of class 400; nothing is stored then
@@ -63,19 +82,46 @@ def create(
         template, params or {}, files or {}, args, environment_files or ()
     )
     tenant = context.project_id or ""
-    stack_id = str(uuid.uuid4())
+    stack_id = child.stack_id if child else str(uuid.uuid4())
     identity = HeatIdentifier(tenant, stack_name, stack_id)
-    prepared = prepare.prepare(identity, request)
+    prepared = prepare.prepare(
+        identity, request, facade=child.facade if child else None
+    )
     values: dict[str, Any] = {
-        "id": stack_id,
-        "name": stack_name,
-        "tenant": tenant,
-        "username": context.username or context.user_id,
+        **_new_row(identity, context, args),
         "user_creds_id": user_creds_id,
         "owner_id": owner_id,
         "nested_depth": nested_depth,
         "parent_resource_name": parent_resource_name,
         "stack_user_project_id": stack_user_project_id,
+    }
+    draft = draft_of(values, tuple(args.get("tags") or ()))
+    prepare.check(engine, context, draft, prepared)
+    traversal_id = str(uuid.uuid4())
+
+    def work(conn: sa.Connection) -> begin.Begun:
+        if child is not None:
+            child.guard(conn)
+        else:
+            check_quota(conn, engine, tenant)
+        template_id = prepared.store(conn, child.files_of if child else None)
+        stored = {**values, "raw_template_id": template_id}
+        return _insert(conn, draft, stored, prepared, traversal_id)
+
+    begun = engine.db.run(work)
+    send(engine, context, begun)
+    return draft
+
+
+def _new_row(
+    identity: HeatIdentifier, context: RequestContext, args: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The columns that every new stack has."""
+    return {
+        "id": identity.stack_id,
+        "name": identity.stack_name,
+        "tenant": identity.tenant,
+        "username": context.username or context.user_id,
         "disable_rollback": bool(args.get("disable_rollback", True)),
         "timeout": args.get("timeout_mins"),
         "action": "CREATE",
@@ -83,30 +129,27 @@ def create(
         "status_reason": "",
         "created_at": timeutils.utcnow(),
     }
-    draft = draft_of(values, tuple(args.get("tags") or ()))
-    prepare.check(engine, context, draft, prepared)
-    traversal_id = str(uuid.uuid4())
 
-    def work(conn: sa.Connection) -> begin.Begun:
-        _check_quota(conn, engine, tenant)
-        template_id = templates.insert(conn, *prepared.record())
-        stack = dataclasses.replace(draft, raw_template_id=template_id)
-        stacks.insert(
-            conn,
-            {**values, "raw_template_id": template_id, "tags": draft.tags},
-        )
-        order = begin.Order(
-            "CREATE",
-            template_id,
-            prepared.definition,
-            "Stack CREATE started",
-            traversal_id=traversal_id,
-        )
-        return begin.begin(conn, stack, order, timeutils.utcnow())
 
-    begun = engine.db.run(work)
-    send(engine, context, begun)
-    return draft
+def _insert(
+    conn: sa.Connection,
+    draft: stacks.StackRecord,
+    values: dict[str, Any],
+    prepared: prepare.Prepared,
+    traversal_id: str,
+) -> begin.Begun:
+    """Insert a stack whose template is stored, and begin to create it."""
+    template_id: int = values["raw_template_id"]
+    stacks.insert(conn, {**values, "tags": draft.tags})
+    order = begin.Order(
+        "CREATE",
+        template_id,
+        prepared.definition,
+        "Stack CREATE started",
+        traversal_id=traversal_id,
+    )
+    stack = dataclasses.replace(draft, raw_template_id=template_id)
+    return begin.begin(conn, stack, order, timeutils.utcnow())
 
 
 def draft_of(
@@ -125,7 +168,11 @@ def draft_of(
     return stacks.StackRecord(**known)
 
 
-def _check_quota(conn: sa.Connection, engine: Engine, tenant: str) -> None:
+def check_quota(conn: sa.Connection, engine: Engine, tenant: str) -> None:
+    """Check that a project may have one more stack.
+
+    :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
+    """
     limit = int(engine.conf.max_stacks_per_tenant)
     if limit != -1 and stacks.count_live(conn, tenant) >= limit:
         raise exception.RequestLimitExceeded(
@@ -147,30 +194,30 @@ def update(
     args: Mapping[str, Any] | None,
     *,
     environment_files: Sequence[str] | None = None,
+    child: Child | None = None,
 ) -> None:
     """Begin an update; ``existing`` in ``args`` makes it a PATCH.
 
+    :param child: what more there is to say of a nested stack, when its
+        parent updates it
     :raises ActionInProgress: another action runs, or began meanwhile
     :raises NotSupported: the stack is suspended
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
     args = args or {}
-    check_may_update(stack)
     request = prepare.Request(
         template, params or {}, files or {}, args, environment_files or ()
     )
-    stored = engine.db.read(
-        lambda conn: templates.get(conn, stack.raw_template_id)
+    prepared = prepared_update(
+        engine, context, stack, request, child.facade if child else None
     )
-    identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
-    prepared = prepare.prepare(identity, request, stored)
-    _check_immutable(identity, prepared, stored)
-    prepare.check(engine, context, stack, prepared)
     values, tags = _changed_values(stack, args)
     traversal_id = str(uuid.uuid4())
 
     def work(conn: sa.Connection) -> begin.Begun:
-        template_id = templates.insert(conn, *prepared.record())
+        if child is not None:
+            child.guard(conn)
+        template_id = prepared.store(conn, child.files_of if child else None)
         order = begin.Order(
             "UPDATE",
             template_id,
@@ -186,6 +233,37 @@ def update(
 
     begun = engine.db.run(work)
     send(engine, context, begun)
+
+
+def prepared_update(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    request: prepare.Request,
+    facade: Mapping[str, Any] | None = None,
+) -> prepare.Prepared:
+    """What an update would begin with, all checks passed. No writes.
+
+    :param facade: of a nested stack; None: as it was
+    :raises ActionInProgress, NotSupported: the stack's state forbids it
+    :raises HeatException, ValueError: of class 400
+    """
+    check_may_update(stack)
+    stored, layers = engine.db.read(
+        lambda conn: (
+            templates.get(conn, stack.raw_template_id),
+            templates.get_layers(conn, stack.raw_template_id)
+            if request.args.get("existing")
+            else (),
+        )
+    )
+    identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
+    prepared = prepare.prepare(
+        identity, request, stored, facade=facade, layers=layers
+    )
+    _check_immutable(identity, prepared, stored)
+    prepare.check(engine, context, stack, prepared)
+    return prepared
 
 
 def check_may_update(stack: stacks.StackRecord) -> None:

@@ -18,8 +18,11 @@ is stored: each error is of class 400 and names the place.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+import sqlalchemy as sa
 
 from heat.common import exception
 from heat.common.context import RequestContext
@@ -29,10 +32,12 @@ from heat.db import stacks
 from heat.db import templates
 from heat.engine import definition
 from heat.engine import function
-from heat.engine.environment import environment as env
-from heat.engine.environment import files as env_files
+from heat.engine.environment import layers as env_layers
 from heat.engine.graph import dag
 from heat.engine.ports import Engine
+from heat.engine.resource import ownership
+from heat.engine.resource import child
+from heat.engine.stack import environments
 from heat.engine.template import base as template_base
 from heat.engine.template import source
 from heat.engine.traversal import gather
@@ -63,10 +68,33 @@ class Prepared:
     template: dict[str, Any]
     environment: dict[str, Any]
     files: dict[str, str]
+    layers: env_layers.Stack
+    secret: frozenset[str]
 
-    def record(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
-        """(template, environment, files) as the repository takes them."""
-        return self.template, self.environment, self.files
+    def reason(self, parameter: str) -> str | None:
+        """Why a parameter has its value: "b.yaml parameters.p over a.yaml".
+
+        None when the template's default counts.
+        """
+        declared = self.definition.parameters.schemata
+        return environments.reason(self.layers, declared, parameter)
+
+    def store(self, conn: sa.Connection, files_of: int | None = None) -> int:
+        """Store it as a template version; its id.
+
+        :param files_of: a version that has the same files, if known
+        """
+        facade = self.definition.facade
+        return templates.insert(
+            conn,
+            self.template,
+            self.environment,
+            self.files,
+            environments.rows(self.layers, self.environment),
+            files_of=files_of,
+            facade=None if facade is None else dict(facade),
+            secret=self.secret,
+        )
 
 
 def prepare(
@@ -75,6 +103,8 @@ def prepare(
     stored: templates.TemplateRecord | None = None,
     *,
     strict: bool = True,
+    facade: Mapping[str, Any] | None = None,
+    layers: Sequence[templates.LayerRecord] = (),
 ) -> Prepared:
     """Parse a request.
 
@@ -82,19 +112,40 @@ def prepare(
         one; with ``existing`` in ``request.args`` it is what the request
         changes (PATCH), else it is not used
     :param strict: parameters without a default must have a value
+    :param facade: of a nested stack, None: what the stored version has
+    :param layers: the environment layers of ``stored``
     :raises HeatException, ValueError: of class 400
     """
+    if facade is None and stored is not None:
+        facade = stored.facade
     patched = stored if request.args.get("existing") else None
     template = _template(request, patched)
-    files = {**(patched.files if patched else {}), **request.files}
+    below = None
+    if patched is not None:
+        below = environments.Stored(
+            patched.files, environments.stored_layers(patched, layers)
+        )
+    files = environments.files_of(request, below)
     parsed = template_base.load(template, files)
-    environment = env.Environment(
-        _environment(request, patched, files, set(parsed.parameter_schemata()))
+    derived = environments.derive(
+        request, below, files, parsed.parameter_schemata()
     )
+    environment = derived.environment
     made = definition.StackDefinition(
-        identity, parsed, environment, strict_validate=strict
+        identity,
+        parsed,
+        environment,
+        strict_validate=strict,
+        facade=facade,
     )
-    return Prepared(made, template, environment.as_dict(), files)
+    return Prepared(
+        made,
+        template,
+        environment.as_dict(),
+        files,
+        derived.layers,
+        derived.secret,
+    )
 
 
 def stored_definition(
@@ -118,60 +169,6 @@ def _template(
     return dict(request.template)
 
 
-def _environment(
-    request: Request,
-    patched: templates.TemplateRecord | None,
-    files: Mapping[str, str],
-    declared: set[str],
-) -> dict[str, Any]:
-    """Stored environment, then the listed files, then what was sent inline."""
-    layers: list[env_files.Layer] = []
-    if patched is not None:
-        layers.append(
-            env_files.Layer("", _kept(patched, request.args, declared))
-        )
-    for name in request.environment_files:
-        layers.append(_file_layer(name, files))
-    env.check(dict(request.params))
-    layers.append(env_files.Layer("", request.params))
-    return env_files.merge(layers)
-
-
-def _kept(
-    patched: templates.TemplateRecord,
-    args: Mapping[str, Any],
-    declared: set[str],
-) -> dict[str, Any]:
-    """The stored environment, as far as a PATCH keeps it."""
-    kept = dict(patched.environment)
-    cleared = set(args.get("clear_parameters") or ())
-    for section in ("parameters", "encrypted_param_names"):
-        value = kept.get(section)
-        if isinstance(value, dict):
-            kept[section] = {
-                key: each
-                for key, each in value.items()
-                if key not in cleared and key in declared
-            }
-    return kept
-
-
-def _file_layer(name: str, files: Mapping[str, str]) -> env_files.Layer:
-    if name not in files:
-        raise ValueError(
-            _(
-                'The environment file "%s" has no content: send it in '
-                "files under this name."
-            )
-            % name
-        )
-    what = _('The environment file "%s"') % name
-    content = files[name]
-    data = source.parse(content, what) if content.strip() else {}
-    env.check(data, what)
-    return env_files.Layer(name, data)
-
-
 # -- checks -------------------------------------------------------------------
 
 
@@ -180,28 +177,50 @@ def check(
     context: RequestContext,
     stack: stacks.StackRecord,
     prepared: Prepared,
+    ignored: Collection[str] = (),
+    nesting: child.Nesting | None = None,
 ) -> None:
     """Check a definition against the plug-ins and the limits.
 
+    :param ignored: codes of errors that don't count, such as ``99001``, a
+        type whose service isn't available
+    :param nesting: where in a tree of stacks it is; None: at the top
     :raises HeatException, ValueError: of class 400, naming the place
     """
     made = prepared.definition
     made.validate(context)
-    _check_limits(engine, made)
+    if nesting is None:
+        limit = int(engine.conf.max_resources_per_stack)
+        nesting = child.Nesting(child.Tree(limit, frozenset(ignored)))
+    nesting.tree.add(len(made.resource_definitions))
     check_order(made)
-    view = gather.stack_view(engine, stack, made, context)
+    view = gather.stack_view(engine, stack, made, context, nesting)
     for name, wish in made.resource_definitions.items():
         cls = resource_class(engine, made, wish.resource_type, name)
         with _place(name):
-            cls(name, wish, view).validate()
+            _check_resource(cls(name, wish, view), context, ignored)
     check_attributes(engine, made)
 
 
-def _check_limits(engine: Engine, made: definition.StackDefinition) -> None:
-    limit = int(engine.conf.max_resources_per_stack)
-    if limit != -1 and len(made.resource_definitions) > limit:
-        raise exception.StackResourceLimitExceeded(
-            path="resources", limit=limit
+#: Code of the error that a type's service isn't available.
+UNAVAILABLE = "99001"
+
+
+def _check_resource(
+    rsrc: Any, context: RequestContext, ignored: Collection[str]
+) -> None:
+    available, reason = rsrc.is_service_available(context)
+    external_id = rsrc.target.external_id()
+    if external_id is not None:
+        # Its properties are ignored as long as the object is the user's.
+        _check_external(rsrc, external_id, available)
+    elif available or rsrc.checks_offline:
+        rsrc.validate()
+    if not available and UNAVAILABLE not in ignored:
+        raise exception.ResourceTypeUnavailable(
+            service_name=getattr(rsrc, "service", rsrc.default_client_name),
+            resource_type=rsrc.type(),
+            reason=reason,
         )
 
 
@@ -233,6 +252,24 @@ def resource_class(
         ) from exc
 
 
+def _check_external(rsrc: Any, external_id: str, available: bool) -> None:
+    """Look whether the object is there, where that can be seen.
+
+    :raises StackValidationFailed: it is not
+    """
+    if not available:
+        return
+    seen = ownership.Observation(rsrc, external_id, None, time.monotonic)
+    try:
+        seen.start()
+    except exception.ResourceFailure as exc:
+        raise exception.StackValidationFailed(
+            path=["resources", rsrc.name, "external_id"],
+            message=_("The object %(id)s can't be used: %(why)s")
+            % {"id": external_id, "why": exc.error_message},
+        ) from exc
+
+
 class _place:
     """Names the resource in errors of a plug-in that do not."""
 
@@ -250,6 +287,9 @@ class _place:
             raise exception.StackValidationFailed(
                 error.error, [*where, *error.path], error.error_message
             ) from error
+        if isinstance(error, exception.ResourceTypeUnavailable):
+            # It names the type, and clients know it by its class.
+            return
         if isinstance(error, (exception.HeatException, ValueError, TypeError)):
             raise exception.StackValidationFailed(
                 type(error).__name__, where, str(error)

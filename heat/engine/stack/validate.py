@@ -19,12 +19,23 @@ from typing import Any
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
+from heat.db import stacks
+from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.stack import converge
 from heat.engine.stack import prepare
 from heat.engine.template import parameters
+from heat.engine.traversal import gather
 
 _STACK_NAME = "validate"
+
+# The sections of the environment that are told, with their empty values.
+_ENVIRONMENT: Mapping[str, Any] = {
+    "event_sinks": [],
+    "parameter_defaults": {},
+    "parameters": {},
+    "resource_registry": {},
+}
 
 
 def validate_template(
@@ -42,7 +53,9 @@ def validate_template(
     Values may still be missing: that is what a client asks before it asks
     its user.
 
-    :returns: Description, Parameters, ParameterGroups, Environment
+    :param show_nested: tell of the templates below as well
+    :returns: Description, Parameters, ParameterGroups, Environment,
+        NestedParameters
     :raises HeatException, ValueError: of class 400, naming the place
     """
     request = prepare.Request(
@@ -59,17 +72,28 @@ def validate_template(
             "disable_rollback": True,
         }
     )
-    prepare.check(engine, context, stack, prepared)
-    made = prepared.definition
+    prepare.check(
+        engine, context, stack, prepared, tuple(ignorable_errors or ())
+    )
+    answer = _told(prepared.definition)
+    answer["Environment"] = {
+        section: prepared.environment.get(section, empty)
+        for section, empty in _ENVIRONMENT.items()
+    }
+    if show_nested:
+        nested = _nested(engine, context, stack, prepared.definition)
+        answer["NestedParameters"] = nested
+    return answer
+
+
+def _told(made: StackDefinition) -> dict[str, Any]:
+    """What is told of one template."""
     answer: dict[str, Any] = {
         "Description": made.t.description or _("No description"),
         "Parameters": {
-            name: parameters.validate_answer(
-                schema, _value_of(prepared, name, schema)
-            )
+            name: parameters.validate_answer(schema, _value_of(made, name))
             for name, schema in made.t.parameter_schemata().items()
         },
-        "Environment": prepared.environment,
     }
     groups = made.t.parameter_groups()
     if groups:
@@ -77,8 +101,32 @@ def validate_template(
     return answer
 
 
-def _value_of(prepared: prepare.Prepared, name: str, schema: Any) -> Any:
-    made = prepared.definition.parameters
-    if not made.has_value(name):
+def _nested(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    made: StackDefinition,
+) -> dict[str, Any]:
+    """What is told of the templates below, by resource.
+
+    They have been checked: there is an end to them.
+    """
+    view = gather.stack_view(engine, stack, made, context)
+    found: dict[str, Any] = {}
+    for name, wish in made.resource_definitions.items():
+        cls = prepare.resource_class(engine, made, wish.resource_type, name)
+        rsrc = cls(name, wish, view)
+        if not callable(getattr(rsrc, "child_definition", None)):
+            continue
+        child = rsrc.child_definition(user_params=rsrc.params_to_validate())
+        found[name] = {"Type": wish.resource_type, **_told(child)}
+        below = _nested(engine, context, stack, child)
+        if below:
+            found[name]["NestedParameters"] = below
+    return found
+
+
+def _value_of(made: StackDefinition, name: str) -> Any:
+    if not made.parameters.has_value(name):
         return None
-    return made.public().get(name)
+    return made.parameters.public().get(name)

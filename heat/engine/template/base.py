@@ -18,12 +18,12 @@ module and :mod:`.source`.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heat.common import exception, template_format
 from heat.common.i18n import _
-from heat.engine.template import core, hot
+from heat.engine.template import cfn, core, hot
 
 Template = core.Template
 
@@ -31,12 +31,35 @@ Template = core.Template
 VERSION_KEYS = template_format.VERSION_KEYS
 
 
+#: Classes that installed distributions offer, by key and version.
+_added: dict[tuple[str, str], type[core.Template]] = {}
+
+
+def add(name: str, cls: type[core.Template]) -> None:
+    """Make one more template class known, for the whole process.
+
+    :param name: the key and the version, such as
+        ``heat_template_version.2013-05-23``
+    :raises TypeError: it is no sub-class of :class:`Template`
+    :raises ValueError: the name has no dot
+    """
+    key, dot, version = name.partition(".")
+    if not (dot and key and version):
+        raise ValueError(_("%s is no <key>.<version>") % name)
+    if not (isinstance(cls, type) and issubclass(cls, core.Template)):
+        raise TypeError(_("%r is no class of templates") % (cls,))
+    _added[key, version] = cls
+
+
 def known_versions() -> dict[str, tuple[str, ...]]:
     """The versions that :func:`load` knows, with their aliases."""
-    return {
+    known = {
         f"{hot.VERSION_KEY}.{version.name}": version.aliases
         for version in hot.VERSIONS.values()
     }
+    for key, version in (*cfn.CLASSES, *_added):
+        known.setdefault(f"{key}.{version}", ())
+    return known
 
 
 def load(
@@ -63,7 +86,8 @@ def template_class(body: Mapping[str, Any]) -> type[core.Template]:
 
     :raises InvalidTemplateVersion: for no version or an unknown one
     """
-    found = [key for key in VERSION_KEYS if key in body]
+    keys = dict.fromkeys((*VERSION_KEYS, *(key for key, _v in _added)))
+    found = [key for key in keys if key in body]
     if not found:
         raise exception.InvalidTemplateVersion(
             explanation=_(
@@ -81,10 +105,9 @@ def template_class(body: Mapping[str, Any]) -> type[core.Template]:
     version = body[key]
     if isinstance(version, datetime.date):
         version = version.isoformat()[:10]
-    if key == hot.VERSION_KEY:
-        name = hot.ALIASES.get(str(version), str(version))
-        if name in hot.CLASSES:
-            return hot.CLASSES[name]
+    cls = _class(key, str(version))
+    if cls is not None:
+        return cls
     raise exception.InvalidTemplateVersion(
         explanation=_(
             '"%(key)s: %(version)s" is not known, use one of: %(known)s'
@@ -92,10 +115,23 @@ def template_class(body: Mapping[str, Any]) -> type[core.Template]:
         % {
             "key": key,
             "version": version,
-            "known": ", ".join(
-                name
-                for version in hot.VERSIONS.values()
-                for name in (version.name, *version.aliases)
-            ),
+            "known": ", ".join(_versions_of(key)),
         }
     )
+
+
+def _class(key: str, version: str) -> type[core.Template] | None:
+    if (key, version) in _added:
+        return _added[key, version]
+    if key == hot.VERSION_KEY:
+        return hot.CLASSES.get(hot.ALIASES.get(version, version))
+    return cfn.CLASSES.get((key, version))
+
+
+def _versions_of(key: str) -> Iterator[str]:
+    """All that may stand at a key, aliases too."""
+    for name, aliases in known_versions().items():
+        first, _dot, version = name.partition(".")
+        if first == key:
+            yield version
+            yield from aliases

@@ -21,15 +21,17 @@ It must not know the environment, nor anything that exists in a cloud.
 from __future__ import annotations
 
 import abc
+import functools
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from heat.common import exception
+from heat.common import exception, identifier
 from heat.common.i18n import _
-from heat.engine import function
+from heat.engine import function, parameters
 
 if TYPE_CHECKING:
-    from heat.engine import output, parameters, rsrc_defn
+    from heat.engine import output, rsrc_defn
 
 #: Functions by the name they're called by.
 FunctionTable = Mapping[str, type[function.Function]]
@@ -86,6 +88,15 @@ class Template(abc.ABC):
         :raises StackValidationFailed: for a wrong declaration
         """
 
+    def pseudo_parameters(
+        self, identity: identifier.HeatIdentifier | None, region: str | None
+    ) -> dict[str, str | None]:
+        """Values of the parameters that every template of the language has.
+
+        :param identity: of the stack; None when there is none
+        """
+        return parameters.pseudo(identity, region)
+
     @abc.abstractmethod
     def parameter_groups(self) -> list[dict[str, Any]]:
         """The groups: ``{label, description, parameters}``."""
@@ -115,6 +126,17 @@ class Template(abc.ABC):
 
         :raises StackValidationFailed: for a wrong definition
         """
+
+    @functools.cached_property
+    def files_digest(self) -> str:
+        """Stands for the files: it is equal when they are."""
+        made = hashlib.sha256()
+        for name in sorted(self.files):
+            for text in (name, str(self.files[name])):
+                data = text.encode("utf-8", "surrogatepass")
+                made.update(b"%d:" % len(data))
+                made.update(data)
+        return made.hexdigest()
 
     def __getitem__(self, section: str) -> Any:
         return self.sections[section]

@@ -269,7 +269,7 @@ class HOTemplate(core.Template):
 
     @property
     def description(self) -> str:
-        text = self.raw.get("description")
+        text = self.sections["description"]
         return "No description" if text is None else str(text)
 
     @functools.cached_property

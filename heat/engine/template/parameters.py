@@ -304,7 +304,7 @@ def validate_answer(
         if constraint.description:
             descriptions.append(constraint.description)
     if descriptions:
-        answer["ConstraintDescription"] = " ".join(descriptions)
+        answer["ConstraintDescription"] = " ".join(dict.fromkeys(descriptions))
     if schema.tags:
         answer["Tags"] = list(schema.tags)
     return answer

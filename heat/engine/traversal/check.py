@@ -36,8 +36,10 @@ from heat.db import resources
 from heat.db import sync_points
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
+from heat.engine.resource import Resource
 from heat.engine.resource import UpdateReplace
 from heat.engine.resource import lifecycle
+from heat.engine.resource import ownership
 from heat.engine.traversal import begin
 from heat.engine.traversal import gather
 from heat.engine.traversal import replacement
@@ -52,13 +54,16 @@ ACTION_OF = {
     Step.CREATE: "CREATE",
     Step.UPDATE: "UPDATE",
     Step.DELETE: "DELETE",
+    Step.ADOPT: "ADOPT",
+    Step.OBSERVE: "CHECK",
+    Step.HAND_BACK: "UPDATE",
 }
 
 # Steps that need a claim; ACT shows the stack's own action.
 CLAIMING = frozenset({*ACTION_OF, Step.ACT})
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Task:
     """An operation on a row that this engine has claimed.
 
@@ -72,7 +77,7 @@ class Task:
     action: str
     claim_id: str
     prop_data_id: int | None = None
-    operation: lifecycle.Operation | None = None
+    operation: ownership.Steps | None = None
     error: Exception | None = None
     claimed_at: datetime.datetime | None = None
     noted: bool = False
@@ -215,17 +220,19 @@ def _claim(
     now = timeutils.utcnow()
     for task in tasks:
         task.claimed_at = now
+        task.claim_id = claim_id
+        engine.in_hand.add(task, (claim_id, task.node.row.id))
 
     def work(
         conn: sa.Connection,
-    ) -> tuple[set[int], dict[int, int], list[NodeKey]]:
+    ) -> tuple[set[int], dict[int, int], list[NodeKey], set[NodeKey]]:
         ready = sync_points.fence(
             conn,
             scene.traversal,
             [task.node.key for task in tasks] + [n.key for n in replaced],
         )
         able = [task for task in tasks if task.node.key in ready]
-        held = _claim_rows(conn, engine, able, claim_id, now)
+        held = _claim_rows(conn, engine, scene, able, claim_id, now)
         prop_ids = note(
             conn,
             scene,
@@ -245,15 +252,16 @@ def _claim(
             ],
             now,
         )
-        return held, prop_ids, again
+        return held, prop_ids, again, ready
 
-    held, prop_ids, again = engine.db.run(work)
+    held, prop_ids, again, ready = engine.db.run(work)
     engine.probe("claimed")
     for task in tasks:
         if task.node.row.id not in held:
-            taken.left.append(task.node.key)
+            # Not as it was read: look once more, or leave it to others.
+            key = task.node.key
+            (taken.again if key in ready else taken.left).append(key)
             continue
-        task.claim_id = claim_id
         task.noted = not task.may_note_late
         task.prop_data_id = prop_ids.get(
             task.node.row.id, task.node.row.rsrc_prop_data_id
@@ -268,15 +276,22 @@ def _claim(
 def _claim_rows(
     conn: sa.Connection,
     engine: Engine,
+    scene: Scene,
     tasks: Iterable[Task],
     claim_id: str,
     now: datetime.datetime,
 ) -> set[int]:
-    by_action: dict[str, list[int]] = {}
+    alike: dict[tuple[str, int], list[int]] = {}
+    requires: dict[int, list[int]] = {}
     for task in tasks:
-        by_action.setdefault(task.action, []).append(task.node.row.id)
+        row = task.node.row
+        if task.action in ("CREATE", "UPDATE"):
+            needs = {*row.requires, *scene.required_rows(task.node.key[0])}
+            if len(needs) > len(row.requires):
+                requires[row.id] = sorted(needs)
+        alike.setdefault((task.action, row.atomic_key), []).append(row.id)
     held: set[int] = set()
-    for action, ids in sorted(by_action.items()):
+    for (action, atomic_key), ids in sorted(alike.items()):
         held |= resources.claim(
             conn,
             ids,
@@ -284,7 +299,9 @@ def _claim_rows(
             engine.engine_id,
             action,
             now,
+            atomic_key=atomic_key,
             replaced=action == "DELETE",
+            requires=requires,
         )
     return held
 
@@ -373,12 +390,30 @@ def _prepare(engine: Engine, scene: Scene, task: Task) -> None:
     rsrc = task.node.rsrc
     if rsrc is None or task.error is not None:
         return
-    before = gather.before(task.node) if task.action == "UPDATE" else None
-    task.operation = lifecycle.Operation(
+    task.operation = _operation(engine, task, rsrc, scene)
+
+
+def _operation(
+    engine: Engine, task: Task, rsrc: Resource, scene: Scene
+) -> ownership.Steps:
+    """What carries a task's step out."""
+    node = task.node
+    timeout_at = scene.deadline(engine.monotonic())
+    if node.step in (Step.ADOPT, Step.OBSERVE):
+        return ownership.Observation(
+            rsrc, node.external_id, timeout_at, engine.monotonic
+        )
+    if node.step is Step.HAND_BACK:
+        return ownership.HandBack(
+            rsrc, node.properties, timeout_at, engine.monotonic
+        )
+    if node.row.external and task.action not in ("CHECK", "UPDATE"):
+        return ownership.Untouched()
+    return lifecycle.Operation(
         rsrc,
         task.action,
-        before=before,
-        timeout_at=scene.deadline(engine.monotonic()),
+        before=gather.before(node) if task.action == "UPDATE" else None,
+        timeout_at=timeout_at,
         monotonic=engine.monotonic,
     )
 

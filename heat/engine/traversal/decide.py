@@ -20,6 +20,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 
+from heat.engine.resource.external import Move
+
 
 class Step(enum.Enum):
     """The vocabulary of a traversal."""
@@ -30,6 +32,11 @@ class Step(enum.Enum):
     CREATE = "make the object"
     UPDATE = "change the object in place"
     REPLACE = "insert a replacement and check that instead"
+    # update nodes whose object is the user's, or becomes so, or was
+    ADOPT = "take the user's object after looking at it"
+    PASS = "the object becomes the user's; nothing is touched"
+    OBSERVE = "look at the user's object again"
+    HAND_BACK = "the user's object becomes Heat's and gets its properties"
     # nodes of SUSPEND, RESUME, CHECK
     ACT = "carry out the stack's action on the object"
     # clean-up nodes
@@ -58,6 +65,7 @@ class UpdateFacts:
 
     :param same_class: the wanted type is the row's, or a substitute of it
     :param change: None while nothing was compared (the row is new)
+    :param move: how the object changes hands
     """
 
     action: str
@@ -65,6 +73,7 @@ class UpdateFacts:
     claimed: bool = False
     same_class: bool = True
     change: Change | None = None
+    move: Move = Move.NONE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,9 +117,15 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     the row                                step
     =====================================  =========
     is held                                WAIT
+    is INIT, to take a user's object       ADOPT
     is INIT                                CREATE
     is being or was deleted                REPLACE
+    is to take another object              REPLACE
     has another class                      REPLACE
+    passes to the user                     PASS
+    stays the user's, is COMPLETE          KEEP
+    stays the user's, FAILED               OBSERVE
+    is handed back                         HAND_BACK
     needs it, says its plug-in             REPLACE
     differs, or is FAILED                  UPDATE
     is equal                               KEEP
@@ -119,17 +134,33 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     if facts.claimed:
         return Step.WAIT, "held by another operation"
     if facts.action == "INIT":
-        return Step.CREATE, "new"
+        step = Step.ADOPT if facts.move is Move.ADOPT else Step.CREATE
+        return step, "new"
     if facts.action == "DELETE":
         return Step.REPLACE, "it was being deleted"
+    if facts.move is Move.SWAP:
+        return Step.REPLACE, "external_id changed"
     if not facts.same_class:
         return Step.REPLACE, "type changed"
+    if facts.move is not Move.NONE:
+        return _moved(facts)
     change = facts.change or Change()
     if change.needs_replace:
         return Step.REPLACE, change.because
     if facts.status != "COMPLETE" or change.needs_update:
         return Step.UPDATE, change.because or "repair"
     return Step.KEEP, ""
+
+
+def _moved(facts: UpdateFacts) -> tuple[Step, str]:
+    """The step of a row whose object is or was the user's."""
+    if facts.move is Move.PASS:
+        return Step.PASS, "the object becomes external"
+    if facts.move is Move.HAND_BACK:
+        return Step.HAND_BACK, "external_id removed"
+    if facts.status == "COMPLETE":
+        return Step.KEEP, ""
+    return Step.OBSERVE, f"{facts.action} {facts.status}"
 
 
 def walk_step(facts: WalkFacts) -> tuple[Step, str]:
@@ -141,6 +172,7 @@ def walk_step(facts: WalkFacts) -> tuple[Step, str]:
     is held                                WAIT
     is INIT, or is being deleted           NOTHING
     has no object                          NOTHING
+    could not be created                   NOTHING
     already is what is asked for           NOTHING
     is to be resumed, was not suspended    NOTHING
     otherwise                              ACT
@@ -150,6 +182,9 @@ def walk_step(facts: WalkFacts) -> tuple[Step, str]:
         return Step.WAIT, "held by another operation"
     if facts.action in ("INIT", "DELETE") or not facts.has_object:
         return Step.NOTHING, "there is no object"
+    if (facts.action, facts.status) == ("CREATE", "FAILED"):
+        # Else it would pass for whole, and no update would replace it.
+        return Step.NOTHING, "it was not created completely"
     if facts.wanted == "SUSPEND" and (facts.action, facts.status) == (
         "SUSPEND",
         "COMPLETE",

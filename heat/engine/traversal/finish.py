@@ -33,6 +33,7 @@ from oslo_utils import timeutils
 
 from heat.db import events
 from heat.db import properties_data
+from heat.db import released
 from heat.db import resource_data
 from heat.db import resources
 from heat.db import sync_points
@@ -209,6 +210,7 @@ def _write_rows(
     attr_ids, prop_ids = _put_values(conn, results)
     kept: list[int] = []
     dropped: list[int] = []
+    let_go: list[Result] = []
     rows: list[dict[str, Any]] = []
     for each in results:
         step = each.node.step
@@ -224,11 +226,17 @@ def _write_rows(
             ):
                 raise LostClaim(each)
             rows.append(ended_event(scene, each, now))
+            if step is Step.ADOPT:
+                rows.append(_checked_event(scene, each, now))
         elif step is Step.KEEP:
             _keep(conn, scene, each, attr_ids, kept)
+        elif step is Step.PASS:
+            _keep(conn, scene, each, attr_ids, [], external=True)
+            rows.append(_passed_event(scene, each, now))
         elif step in (Step.DROP, Step.FORGET):
             dropped.append(each.node.row.id)
             if step is Step.FORGET:
+                let_go.append(each)
                 rows.append(_forgotten_event(scene, each, now))
     _save_data(conn, results)
     if kept:
@@ -237,6 +245,10 @@ def _write_rows(
         )
     if dropped:
         resources.delete_unclaimed(conn, dropped)
+    if let_go:
+        released.insert_many(
+            conn, [_released(scene, each, now) for each in let_go]
+        )
     if rows:
         events.insert_many(conn, rows)
 
@@ -274,10 +286,15 @@ def _keep(
     result: Result,
     attr_ids: dict[int, int],
     kept: list[int],
+    **values: Any,
 ) -> None:
+    """A row with which nothing is done, but what its template says of it.
+
+    :param kept: takes the id when nothing but the template version changes
+    :param values: further columns to write
+    """
     row = result.node.row
     requires = scene.required_rows(result.node.key[0])
-    values: dict[str, Any] = {}
     if requires != row.requires:
         values["requires"] = list(requires)
     if row.id in attr_ids:
@@ -316,8 +333,13 @@ def row_values(
     if node.step is Step.ACT:
         values["physical_id"] = rsrc.resource_id
         return values
+    if node.step in (Step.ADOPT, Step.OBSERVE):
+        # Adopting ends with a look at the object, as CHECK does.
+        values["action"] = "CHECK"
+    if node.step in (Step.ADOPT, Step.HAND_BACK):
+        values["external"] = node.step is Step.ADOPT
     metadata = rsrc.changes().metadata
-    if metadata is not None or task.action == "CREATE":
+    if metadata is not None or task.action in ("CREATE", "ADOPT"):
         # Else it stays: a signal may have written it meanwhile.
         values["metadata"] = rsrc.metadata_get()
     values.update(
@@ -374,6 +396,30 @@ def ended_event(
     )
 
 
+def _checked_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    reason = f"external object {result.node.external_id} found"
+    return check.event(
+        scene, result.node, "CHECK", "COMPLETE", reason, now, None
+    )
+
+
+def _passed_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    node = result.node
+    return check.event(
+        scene,
+        node,
+        "UPDATE",
+        "COMPLETE",
+        f"object {node.row.physical_id} is external from now on",
+        now,
+        node.row.rsrc_prop_data_id,
+    )
+
+
 def _forgotten_event(
     scene: Scene, result: Result, now: datetime.datetime
 ) -> dict[str, Any]:
@@ -387,6 +433,24 @@ def _forgotten_event(
         now,
         node.row.rsrc_prop_data_id,
     )
+
+
+def _released(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    row = result.node.row
+    theirs = row.external or result.node.held_external
+    return {
+        "stack_id": scene.stack.id,
+        "stack_name": scene.stack.name,
+        "tenant": scene.stack.tenant,
+        "resource_name": row.name,
+        "resource_type": row.resource_type,
+        "physical_resource_id": row.physical_id,
+        "region": scene.context.region_name,
+        "reason": "external" if theirs else "retain",
+        "created_at": now,
+    }
 
 
 def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
@@ -463,12 +527,15 @@ def record_stray(engine: Engine, result: Result) -> None:
     rsrc = node.rsrc
     made = rsrc.resource_id if rsrc is not None else None
     LOG.warning("the claim of resource %s was lost", node.row.name)
-    if made is None or result.task is None or result.task.action == "DELETE":
+    task = result.task
+    if task is None or made in (None, node.row.physical_id):
         return
+    assert made is not None  # noqa: S101 - seen above
+    physical_id = made
     now = timeutils.utcnow()
 
     def work(conn: sa.Connection) -> None:
-        rows = resources.find_physical(conn, made)
+        rows = resources.find_physical(conn, physical_id)
         if any(row.stack_id == node.row.stack_id for row in rows):
             return
         stray = begin.new_row(
@@ -480,10 +547,11 @@ def record_stray(engine: Engine, result: Result) -> None:
             root_stack_id=node.row.root_stack_id,
         )
         stray.update(
-            action=result.task.action if result.task else "CREATE",
+            action=task.action,
             status="FAILED",
             status_reason="made by an engine that had lost its claim",
-            physical_id=made,
+            physical_id=physical_id,
+            rsrc_prop_data_id=task.prop_data_id,
             stray=True,
         )
         resources.insert_many(conn, [stray])

@@ -25,23 +25,20 @@ from typing import Any
 import sqlalchemy as sa
 
 from heat.common import exception
-from heat.common.context import RequestContext
-from heat.common.i18n import _
 from heat.db import properties_data
 from heat.db import resource_data
 from heat.db import resources
-from heat.db import stacks
 from heat.db import sync_points
 from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.resource import Resource
-from heat.engine.resource import child
+from heat.engine.resource import external
 from heat.engine.resource import lifecycle
-from heat.engine.resource import view
 from heat.engine.traversal import begin
 from heat.engine.traversal import decide
+from heat.engine.traversal import views
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.scene import decode_attributes
 
@@ -57,6 +54,9 @@ class Node:
         template when there is one, else the row of the key
     :ivar previous: the template version the row was last finished with
     :ivar tried: what a failed update was about to apply
+    :ivar held_external: another living row holds the same object as the
+        user's: ownership has moved, whatever this row says
+    :ivar external_id: what the wanted definition says, resolved
     :ivar unknown: properties whose wanted values nobody knows yet; only a
         preview has such
     """
@@ -73,6 +73,8 @@ class Node:
     change: decide.Change = dataclasses.field(default_factory=decide.Change)
     rsrc: Resource | None = None
     unknown: frozenset[str] = frozenset()
+    external_id: str | None = None
+    held_external: bool = False
 
 
 def gather(
@@ -144,6 +146,12 @@ def load_nodes(
             if data_id is not None
         },
     )
+    going = {
+        row.physical_id
+        for key, row in acting.items()
+        if not key[1] and row.physical_id and not row.external
+    }
+    passed = resources.held_external(conn, going)
     data = resource_data.get_many(conn, {row.id for row in made})
     nodes = []
     for key, row in acting.items():
@@ -161,6 +169,7 @@ def load_nodes(
                 data.get(row.id, {}),
                 version,
                 stored.get(row.tried_prop_data_id or 0),
+                held_external=row.physical_id in passed,
             )
         )
     return nodes
@@ -235,36 +244,8 @@ def _take_inputs(
 # -- plug-ins -----------------------------------------------------------------
 
 
-def resource_class(
-    engine: Engine, definition: StackDefinition, type_: str, name: str
-) -> type[Resource]:
-    """The class that implements a type in this environment.
-
-    :raises EntityNotFound: no plug-in offers the type
-    :raises StackValidationFailed: the type is a template that is missing
-        or wrong
-    """
-    target = definition.env.registry.resolve(type_, name)
-    if target.kind == "class":
-        return engine.plugins.get(target.name)
-    text = definition.files.get(target.name)
-    if text is None:
-        raise exception.StackValidationFailed(
-            path=["resources", name, "type"],
-            message=_(
-                'The content of the template "%s" is missing: send it in '
-                "files under this name."
-            )
-            % target.name,
-        )
-    try:
-        return engine.plugins.template_class(
-            target.name, text, definition.env.param_defaults
-        )
-    except (exception.HeatException, ValueError) as exc:
-        raise exception.StackValidationFailed(
-            path=f"resources.{name}<{target.name}>", message=exc
-        ) from exc
+resource_class = views.resource_class
+stack_view = views.stack_view
 
 
 def make_resource(
@@ -283,43 +264,10 @@ def make_resource(
     return rsrc
 
 
-def stack_view(
-    engine: Engine,
-    stack: stacks.StackRecord,
-    definition: StackDefinition,
-    context: RequestContext,
-    nesting: child.Nesting | None = None,
-) -> view.StackView:
-    """What plug-ins see as ``self.stack``.
-
-    :param nesting: where in a tree of stacks it is checked
-    """
-    return view.StackView(
-        definition,
-        values=view.StackValues(
-            action=stack.action,
-            status=stack.status,
-            status_reason=stack.status_reason or "",
-            timeout_mins=stack.timeout,
-            disable_rollback=stack.disable_rollback,
-            stack_user_project_id=stack.stack_user_project_id,
-            nested_depth=stack.nested_depth or 0,
-            user_creds_id=stack.user_creds_id,
-            owner_id=stack.owner_id,
-            parent_resource_name=stack.parent_resource_name,
-            tags=stack.tags,
-            created_time=stack.created_at,
-            updated_time=stack.updated_at,
-            context=context,
-            ports=engine,
-            nesting=nesting,
-        ),
-    )
-
-
 def load_state(rsrc: Resource, node: Node) -> None:
     """Give a plug-in object what its row says."""
     row = node.row
+    rsrc.external = row.external
     rsrc.load_state(
         uuid=row.uuid,
         physical_id=row.physical_id,
@@ -439,11 +387,23 @@ def judge(
         row.action, row.status, claimed=row.claim_id is not None
     )
     if not facts.claimed:
+        node.external_id = wish.external_id()
+        facts = dataclasses.replace(facts, move=_move(node))
         node.rsrc = make_resource(engine, scene, node, wish, scene.definition)
         if row.action not in ("INIT", "DELETE"):
             facts = _compare(engine, scene, node, facts)
     node.change = facts.change or node.change
     node.step, node.because = decide.update_step(facts)
+
+
+def _move(node: Node) -> external.Move:
+    row = node.row
+    return external.move(
+        node.external_id,
+        made=row.action != "INIT",
+        external=row.external,
+        physical_id=row.physical_id,
+    )
 
 
 def _compare(
@@ -453,6 +413,9 @@ def _compare(
     assert rsrc is not None  # noqa: S101 - made by the caller
     if not _same_class(engine, scene, node, rsrc):
         return dataclasses.replace(facts, same_class=False)
+    if facts.move is not external.Move.NONE:
+        # Properties of the user's object are the user's business.
+        return facts
     verdict = lifecycle.verdict(rsrc, before(node), node.unknown)
     return dataclasses.replace(
         facts,
@@ -520,7 +483,7 @@ def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         claimed=row.claim_id is not None,
         living=living,
         has_object=row.physical_id is not None,
-        external=row.external,
+        external=row.external or node.held_external,
     )
     node.step, node.because = decide.cleanup_step(facts)
     if node.step is not decide.Step.DELETE:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
@@ -148,7 +148,9 @@ def _left(
     left = resources.leftovers(
         conn, stack.id, everything=stack.action == "DELETE"
     )
-    return left, [row for row in left if row.status == "FAILED"]
+    # What failed in another way has not been visited yet.
+    failed = [row for row in left if row.status == "FAILED"]
+    return left, [row for row in failed if row.action == "DELETE"]
 
 
 def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
@@ -353,6 +355,26 @@ def cancel(
                 stack_name=stack.name, action=now.action
             )
         return begun
+
+    return engine.db.run(work)
+
+
+def give_up(
+    engine: Engine,
+    stack: stacks.StackRecord,
+    why: Callable[[sa.Connection, stacks.StackRecord], str | None],
+) -> begin.Begun | None:
+    """Fail a traversal that will never end by itself.
+
+    :param why: the reason; None: it was no more than it seemed
+    """
+
+    def work(conn: sa.Connection) -> begin.Begun | None:
+        reason = why(conn, stack)
+        if reason is None:
+            return None
+        rollback = not stack.disable_rollback
+        return _interrupt(conn, stack, reason, rollback=rollback)
 
     return engine.db.run(work)
 

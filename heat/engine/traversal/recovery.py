@@ -41,10 +41,12 @@ from heat.db import events
 from heat.db import resources
 from heat.db import services
 from heat.db import stacks
-from heat.db import sync_points
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
+from heat.engine.traversal import begin
+from heat.engine.traversal import diagnosis
 from heat.engine.traversal import outcome
+from heat.engine.traversal import strays
 
 LOG = logging.getLogger(__name__)
 
@@ -80,6 +82,7 @@ class Sweeper:
         self._engine = engine
         self._living = living or (lambda: living_engines(engine, dead_after))
         self._busy = busy
+        self._strays = strays.Reaper(engine)
         self._seen: set[tuple[str, NodeKey]] = set()
 
     def sweep(self) -> int:
@@ -87,13 +90,19 @@ class Sweeper:
         engine = self._engine
         living = self._living() | {engine.engine_id}
         release(engine, lambda row: row.engine_id not in living)
+        release(engine, lambda row: is_forgotten(engine, row))
+        self._strays.look()
         seen: set[tuple[str, NodeKey]] = set()
         sent = 0
         for stack in engine.db.read(stacks.in_progress):
             if is_late(engine, stack):
                 sent += _time_out(engine, stack)
                 continue
-            nodes = stalled(engine, stack)
+            standing = _look(engine, stack)
+            if standing.broken:
+                sent += _give_up(engine, stack)
+                continue
+            nodes = standing.ready
             keys = {(stack.current_traversal or "", node) for node in nodes}
             seen |= keys
             again = [node for _id, node in sorted(keys & self._seen)]
@@ -112,7 +121,19 @@ def is_late(engine: Engine, stack: stacks.StackRecord) -> bool:
 
 
 def _time_out(engine: Engine, stack: stacks.StackRecord) -> int:
-    begun = outcome.time_out(engine, stack)
+    return _send_begun(engine, stack, outcome.time_out(engine, stack))
+
+
+def _give_up(engine: Engine, stack: stacks.StackRecord) -> int:
+    """A stack that can't go on fails, and says why."""
+    LOG.error("stack %s can't go on: records are missing", stack.id)
+    begun = outcome.give_up(engine, stack, diagnosis.why_broken)
+    return _send_begun(engine, stack, begun)
+
+
+def _send_begun(
+    engine: Engine, stack: stacks.StackRecord, begun: begin.Begun | None
+) -> int:
     if begun is None:
         return 0
     engine.sender.send(
@@ -138,6 +159,19 @@ def resume(engine: Engine, *, alone: bool) -> int:
 def living_engines(engine: Engine, dead_after: float) -> set[str]:
     """Ids of the engines that have renewed within so many seconds."""
     return engine.db.read(lambda conn: services.living(conn, dead_after))
+
+
+def is_forgotten(engine: Engine, row: resources.ResourceRecord) -> bool:
+    """Whether this engine holds a row and does not know it any more.
+
+    So it is when the turn failed that had claimed the row, or when the
+    answer to a commit got lost. Ask after the row was read: what is claimed
+    is in hand before it is in the database.
+    """
+    return (
+        row.engine_id == engine.engine_id
+        and (row.claim_id, row.id) not in engine.in_hand.claims()
+    )
 
 
 def hand_over(engine: Engine) -> int:
@@ -197,26 +231,15 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
         )
 
 
-def stalled(engine: Engine, stack: stacks.StackRecord) -> list[NodeKey]:
+def stalled(
+    engine: Engine, stack: stacks.StackRecord
+) -> tuple[NodeKey, ...]:
     """Nodes that could act, have not, and whose row nobody holds."""
-
-    def read(conn: sa.Connection) -> list[NodeKey]:
-        traversal = sync_points.Traversal(
-            stack.id, stack.current_traversal or ""
-        )
-        ready = sync_points.ready(conn, traversal)
-        held = _held(conn, stack.id)
-        return [key for key in ready if key[0] not in held]
-
-    return engine.db.read(read)
+    return _look(engine, stack).ready
 
 
-def _held(conn: sa.Connection, stack_id: str) -> Collection[int]:
-    """Row ids that are held, or whose replacement is."""
-    rows = resources.claimed_in(conn, stack_id)
-    return {row.id for row in rows} | {
-        row.replaces for row in rows if row.replaces is not None
-    }
+def _look(engine: Engine, stack: stacks.StackRecord) -> diagnosis.Standing:
+    return engine.db.read(lambda conn: diagnosis.look(conn, stack))
 
 
 def _send(

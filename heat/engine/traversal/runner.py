@@ -32,7 +32,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from heat.common.context import RequestContext
-from heat.db import resources
+from heat.db import holders
 from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.traversal import check
@@ -409,14 +409,14 @@ class Runner:
                 self._rise(sleeper)
                 return
         try:
-            holders = self._engine.db.read(
-                lambda conn: resources.holders(
+            waiting = self._engine.db.read(
+                lambda conn: holders.of_resource(
                     conn,
                     stack.owner_id or "",
                     stack.parent_resource_name or "",
                 )
             )
-            for engine_id in holders:
+            for engine_id in waiting:
                 if engine_id == self._engine.engine_id:
                     self.rouse(stack.id)
                 else:

@@ -19,7 +19,10 @@ believes nothing that the engine says about itself.
 
 from __future__ import annotations
 
-from heat.db import stacks
+import json
+
+import greenlet
+
 from heat.engine.graph.build import TraversalGraph
 from heat.tests.convergence import prepared
 
@@ -30,6 +33,9 @@ BEGIN SELECT note('claim', NEW.id, OLD.claim_id, NEW.action); END;
 CREATE TRIGGER seen_complete AFTER UPDATE OF status ON resource
 WHEN NEW.status = 'COMPLETE' AND OLD.status IS NOT 'COMPLETE'
 BEGIN SELECT note('complete', NEW.id, NEW.action, NULL); END;
+CREATE TRIGGER seen_kept AFTER UPDATE OF requires ON resource
+WHEN NEW.claim_id IS NULL AND OLD.claim_id IS NULL
+BEGIN SELECT note('kept', NEW.id, NEW.requires, NULL); END;
 CREATE TRIGGER seen_done AFTER UPDATE OF done ON sync_point
 WHEN NEW.done BEGIN
 SELECT note('done', NEW.entity_id, NEW.is_update, OLD.done); END;
@@ -50,8 +56,8 @@ BEGIN SELECT note('gone', OLD.id, OLD.resource_uuid, NULL); END;
 """
 
 
-class Violation(Exception):
-    """Something that must be true is not.
+class Violation(BaseException):
+    """Something that must be true is not; no engine catches it.
 
     :param rule: ``I1`` to ``I7`` of the design
     """
@@ -98,7 +104,16 @@ class Watch:
                 needs = set(scene.required_rows(task.node.key[0]))
                 self._will_use[row_id] = needs
                 self._uses.setdefault(row_id, set()).update(needs)
-            return advance(engine, scene, task, first=first)
+            if first:
+                row = task.node.row
+                self._world.say(f"    {task.action} of {row.id} {row.name}")
+            # What goes wrong in here went wrong in the cloud.
+            here = greenlet.getcurrent()
+            here.in_the_cloud = True
+            try:
+                return advance(engine, scene, task, first=first)
+            finally:
+                here.in_the_cloud = False
 
         return watched
 
@@ -121,14 +136,13 @@ class Watch:
         if before is not None:
             raise Violation("I2", f"row {row_id} is claimed twice")
         found = self._rows(
-            "SELECT s.current_traversal, s.current_deps, s.id, s.action,"
-            " r.stray FROM resource r JOIN stack s ON s.id = r.stack_id"
+            "SELECT s.current_traversal, s.current_deps, r.stray FROM resource r JOIN stack s ON s.id = r.stack_id"
             " WHERE r.id = ?",
             row_id,
         )
-        if not found or found[0][4]:
+        if not found or found[0][2]:
             return
-        traversal, _deps, stack_id, stack_action, _stray = found[0]
+        traversal, deps, _stray = found[0]
         if owner.turn_of != traversal:
             raise Violation(
                 "I5",
@@ -136,15 +150,11 @@ class Watch:
                 f"superseded by {traversal}",
             )
         if action in ("CREATE", "UPDATE"):
-            self._check_ready(stack_id, traversal, row_id)
+            graph = TraversalGraph.from_json(json.loads(deps))
+            self._check_ready(graph, traversal, row_id)
 
-    def _check_ready(self, stack_id, traversal, row_id) -> None:
+    def _check_ready(self, graph, traversal, row_id) -> None:
         """I3: all that the node of a row requires is done."""
-        graph = self._world.db.read(
-            lambda conn: TraversalGraph.from_json(
-                stacks.get_deps(conn, stack_id)
-            )
-        )
         key = (row_id, True)
         while key not in graph:
             found = self._rows(
@@ -164,8 +174,13 @@ class Watch:
             raise Violation("I3", f"row {row_id} acts before {needs}")
 
     def _on_complete(self, _owner, row_id, action, _none) -> None:
+        self._world.say(f"    {action}_COMPLETE of {row_id}")
         if action in ("CREATE", "UPDATE") and row_id in self._will_use:
             self._uses[row_id] = self._will_use.pop(row_id)
+
+    def _on_kept(self, _owner, row_id, requires, _none) -> None:
+        # Nothing differs for it: what it hangs on now is the new one.
+        self._uses[row_id] = set(json.loads(requires))
 
     def _on_done(self, _owner, entity, is_update, before) -> None:
         if before:
@@ -188,8 +203,10 @@ class Watch:
         if physical_id in self._made:
             raise Violation("I2", f"object {physical_id} is made twice")
         self._made.add(physical_id)
+        self._world.say(f"    made {physical_id}")
 
     def _on_gone(self, _owner, physical_id, uuid, _none) -> None:
+        self._world.say(f"    gone {physical_id}")
         found = self._rows("SELECT id FROM resource WHERE uuid = ?", uuid)
         for (row_id,) in found:
             users = [each for each in self._uses if row_id in self._uses[each]]

@@ -21,11 +21,14 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import gc
 import logging
 import sys
 import time
 import traceback
 
+from heat.tests.convergence import invariants
+from heat.tests.convergence import mutants
 from heat.tests.convergence import simulation
 from heat.tests.convergence import story
 
@@ -37,7 +40,7 @@ def run_seed(seed: int, say=None) -> str | None:
     try:
         with simulation.SimulatedWorld(seed, say) as world:
             story.Story(world).run()
-    except Exception as error:
+    except (Exception, invariants.Violation) as error:
         if say is not None:
             traceback.print_exc()
         return f"seed {seed}: {type(error).__name__}: {error}"
@@ -47,7 +50,30 @@ def run_seed(seed: int, say=None) -> str | None:
 def run_seeds(seeds: range) -> list[str]:
     """What went wrong, one line for each seed that failed."""
     logging.disable(logging.CRITICAL)
+    gc.set_threshold(50000, 20, 20)
     return [found for seed in seeds if (found := run_seed(seed))]
+
+
+def catch(mutant: str, seeds: range) -> tuple[int, str] | None:
+    """How many seeds it took to catch a mutant, and by what; or None."""
+    logging.disable(logging.CRITICAL)
+    with mutants.MUTANTS[mutant]():
+        for count, seed in enumerate(seeds, 1):
+            if found := run_seed(seed):
+                return count, found
+    return None
+
+
+def _catch_all(seeds: range) -> int:
+    missed = 0
+    for mutant in mutants.MUTANTS:
+        found = catch(mutant, seeds)
+        if found is None:
+            missed += 1
+            print(f"{mutant}: not caught by {len(seeds)} seeds")
+        else:
+            print(f"{mutant}: caught by {found[0]} seeds ({found[1]})")
+    return 1 if missed else 0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,12 +82,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument(
+        "--mutants", action="store_true", help="break the engine instead"
+    )
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args(arguments)
+    if options.mutants:
+        first = options.first
+        return _catch_all(range(first, first + options.seeds))
     began = time.monotonic()
     if options.seed is not None:
         seeds = range(options.seed, options.seed + 1)
         if options.verbose:
+            logging.disable(logging.CRITICAL)
             found = [run_seed(options.seed, print)]
             failures = [each for each in found if each]
         else:

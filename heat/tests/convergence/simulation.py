@@ -54,11 +54,17 @@ class Killed(BaseException):
     """The engine's process ends here."""
 
 
+def in_the_cloud() -> bool:
+    """Whether a plug-in runs: what fails now failed in the cloud."""
+    return getattr(greenlet.getcurrent(), "in_the_cloud", False)
+
+
 @dataclasses.dataclass
 class Faults:
     """How badly the world behaves; chances are for each occasion."""
 
     pause: float = 0.0
+    slow: float = 0.0
     drop: float = 0.0
     duplicate: float = 0.0
     local: float = 0.5
@@ -76,6 +82,7 @@ class Faults:
         blow = rng.choice((0.0, 0.02, 0.1))
         return cls(
             pause=rng.choice((0.0, 0.05, 0.3)),
+            slow=rng.choice((0.0, 0.3, 0.6)),
             drop=rng.choice((0.0, 0.0, 0.1)),
             duplicate=rng.choice((0.0, 0.1)),
             local=rng.choice((0.0, 0.5, 1.0)),
@@ -103,7 +110,7 @@ class OwnDatabase:
         self._world.watch.begin()
         found = self._db.run(work)
         self._world.watch.committed(self._owner)
-        if self._world.chance("ambiguous"):
+        if not in_the_cloud() and self._world.chance("ambiguous"):
             self._world.say(f"{self._owner.name}: the commit is repeated")
             found = self._db.run(work)
             self._world.watch.committed(self._owner)
@@ -163,6 +170,7 @@ class SimulatedEngine:
         self.killed = False
         self.stalled_at: float | None = None
         self.sweeping = False
+        self.woken = False
         # The traversal whose turn runs, for the watch.
         self.turn_of: str | None = None
 
@@ -375,6 +383,7 @@ class SimulatedWorld:
     def wake(self, owner: SimulatedEngine) -> None:
         self.say(f"{owner.name} wakes up")
         owner.stalled_at = None
+        owner.woken = True
 
     # -- faults -------------------------------------------------------------
 
@@ -388,7 +397,10 @@ class SimulatedWorld:
             return
         faults = self.faults
         if faults.blows and name != "after a read":
-            if faults.kill and self.rng.random() < faults.kill:
+            # What an engine made after it was taken for dead, and before it
+            # could say so, nobody can know.
+            late = owner.woken
+            if faults.kill and not late and self.rng.random() < faults.kill:
                 faults.blows -= 1
                 self.say(f"{owner.name} is killed: {name}")
                 raise Killed
@@ -400,10 +412,18 @@ class SimulatedWorld:
                     self.start_engine()
                 self._main.switch()
                 return
-        if name == "before a commit" and self.chance("away"):
+        if (
+            name == "before a commit"
+            and not in_the_cloud()
+            and self.chance("away")
+        ):
             self.say(f"{owner.name}: the database is away")
             raise db_exc.DBConnectionError
-        if faults.pause and self.rng.random() < faults.pause:
+        # What a user asks for races with what runs already: so it is slow.
+        here = greenlet.getcurrent()
+        slow = faults.slow if getattr(here, "is_slow", False) else 0.0
+        odds = max(slow, faults.pause)
+        if odds and self.rng.random() < odds:
             self.say(f"{owner.name} pauses: {name}")
             self._main.switch()
 
@@ -435,12 +455,12 @@ class SimulatedWorld:
 
     # -- steps --------------------------------------------------------------
 
-    def start(self, owner, what, call, lane=None) -> None:
+    def start(self, owner, what, call, lane=None, *, slow=False) -> None:
         """Let an engine do something, until its end or a pause."""
         self.say(f"{owner.name}: {what}")
-        self._run(
-            Activity(owner, what, lane, greenlet.greenlet(call))
-        )
+        let = greenlet.greenlet(call)
+        let.is_slow = slow
+        self._run(Activity(owner, what, lane, let))
 
     def _run(self, activity: Activity) -> None:
         owner = activity.owner
@@ -539,7 +559,8 @@ class SimulatedWorld:
             while self.step():
                 pass
             idle = idle + 1 if self.watch.commits == before else 0
-            if idle >= 3 and not self._soon_dead():
+            # A ready node is sent when two sweeps in a row have seen it.
+            if idle >= 2 and not self._soon_dead():
                 return
         raise invariants.Violation("I6", "recovery does not come to rest")
 

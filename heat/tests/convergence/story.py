@@ -30,6 +30,7 @@ from oslo_db import exception as db_exc
 
 TEST = "OS::Heat::TestResource"
 VALUE = "OS::Heat::Value"
+CREATE = "user's create"
 NAMES = [f"n{number}" for number in range(10)]
 # What a user is told when he comes at the wrong time.
 REFUSALS = (
@@ -303,6 +304,8 @@ class Story:
 
     def _act(self) -> None:
         if not self._known():
+            if any(each.what == CREATE for each in self.world.activities):
+                return
             wishes = self.chooser.first()
             self._do("create", lambda owner: self._create(owner, wishes))
             return
@@ -343,7 +346,7 @@ class Story:
             except db_exc.DBConnectionError:
                 self.world.say(f"{what} fails")
 
-        self.world.start(owner, f"user's {what}", act)
+        self.world.start(owner, f"user's {what}", act, slow=True)
 
     def _read(self, owner):
         return owner.engine.db.read(

@@ -18,8 +18,8 @@ import sqlalchemy as sa
 from hypothesis import strategies as st
 
 from heat.common import exception
-from heat.db import models
-from heat.engine.stack import preview
+from heat.db import models, stacks
+from heat.engine.stack import converge, nested, preview
 from heat.tests import base
 from heat.tests.convergence import world
 
@@ -338,6 +338,135 @@ class PreviewTest(base.TestCase):
             {"existing": True},
         )
         self.assertEqual({"updated": ["a"]}, names(changes))
+
+
+CHILD = """
+heat_template_version: 2018-08-31
+parameters:
+  text: {type: string}
+  fixed: {type: string, default: "1"}
+resources:
+  x:
+    type: OS::Heat::TestResource
+    properties:
+      value: {get_param: text}
+      update_replace_value: {get_param: fixed}
+  y:
+    type: OS::Heat::TestResource
+    properties: {value: {get_attr: [x, output]}}
+outputs:
+  out: {value: {get_attr: [y, output]}}
+"""
+
+
+class NestedTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.world = world.World()
+        self.addCleanup(self.world.close)
+        for engine in self.world.engines:
+            engine.children = nested.Children(engine)
+
+    def template(self, text="t", fixed="1", number="1"):
+        return {
+            "a": res("v", update_replace_value=number),
+            "n": {
+                "type": "child.yaml",
+                "properties": {"text": text, "fixed": fixed},
+            },
+        }
+
+    def make(self, resources):
+        record = converge.create(
+            self.world.engines[0],
+            self.world.context,
+            "stack",
+            hot(resources),
+            {},
+            {"child.yaml": CHILD},
+            {"disable_rollback": True},
+        )
+        self.world.run()
+        self.assertEqual("CREATE_COMPLETE", self.world.state(record.id))
+        return record.id
+
+    def preview(self, stack, resources):
+        w = self.world
+        before = contents(w.db)
+        changes = preview.update(
+            w.engines[0],
+            w.context,
+            w.stack(stack),
+            hot(resources),
+            {},
+            {"child.yaml": CHILD},
+            {"show_nested": True},
+        )
+        self.assertEqual(before, contents(w.db))
+        return changes
+
+    def test_in_place(self):
+        stack = self.make(self.template())
+        changes = self.preview(stack, self.template())
+        self.assertEqual({"unchanged": ["a", "n", "x", "y"]}, names(changes))
+        changes = self.preview(stack, self.template("u"))
+        self.assertEqual(
+            {"unchanged": ["a"], "updated": ["n", "x", "y"]}, names(changes)
+        )
+        n, x, y = changes.updated
+        self.assertEqual([True, True, False], [e.certain for e in (n, x, y)])
+        self.assertEqual((None, "n"), (n.stack, x.stack.parent_resource_name))
+        changes = self.preview(stack, self.template(fixed="2"))
+        self.assertEqual(["x"], names(changes)["replaced"])
+
+    def test_unknown_values_flow_into_children(self):
+        use = {"text": {"get_attr": ["a", "output"]}}
+        stack = self.make(self.template(**use))
+        changes = self.preview(stack, self.template(**use, number="2"))
+        self.assertEqual(
+            {"replaced": ["a"], "updated": ["n", "x", "y"]}, names(changes)
+        )
+        self.assertEqual(
+            "n.text <- a replaced <- "
+            "can't be changed in place: update_replace_value",
+            changes.updated[1].because_of,
+        )
+        self.assertEqual(
+            "x may be updated <- n.text <- a replaced <- "
+            "can't be changed in place: update_replace_value",
+            changes.updated[2].because_of,
+        )
+
+    def test_added_and_deleted(self):
+        stack = self.make({"a": res()})
+        both = self.template()
+        changes = self.preview(stack, {"a": res(), "n": both["n"]})
+        self.assertEqual(
+            {"unchanged": ["a"], "added": ["n", "x", "y"]}, names(changes)
+        )
+        self.assertEqual("stack-n", changes.added[1].stack.name)
+        stack = self.make_more(both)
+        changes = self.preview(stack, {"a": both["a"]})
+        self.assertEqual(
+            {"unchanged": ["a"], "deleted": ["n", "x", "y"]}, names(changes)
+        )
+        changes = self.preview(stack, {"a": both["a"], "n": res()})
+        self.assertEqual(
+            {
+                "unchanged": ["a"],
+                "replaced": ["n"],
+                "deleted": ["x", "y"],
+            },
+            names(changes),
+        )
+
+    def make_more(self, resources):
+        for stack in self.world.db.read(
+            lambda conn: stacks.list_(conn, tenant=None)
+        ):
+            self.world.delete(stack.id)
+        self.world.run()
+        return self.make(resources)
 
 
 # -- random templates ---------------------------------------------------------

@@ -198,6 +198,7 @@ ANSWERS: dict[str, Any] = {
     "update_software_deployment": DEPLOYMENT,
     "delete_software_deployment": None,
     "get_revision": "engine-revision",
+    "list_released": [{"physical_resource_id": "p"}],
     "list_services": [{"id": "1", "binary": "heat-engine"}],
 }
 

@@ -35,8 +35,11 @@ import uuid
 from collections.abc import Mapping
 from typing import Self
 
+import kombu
 import requests
 import sqlalchemy as sa
+
+from heat.rpc import api
 
 READY_SECONDS = 60
 STOP_SECONDS = 20
@@ -187,6 +190,7 @@ class Cluster(Deployment):
 
     def _start(self) -> None:
         self._execute(f"CREATE DATABASE {self.name}")
+        self.forget_queues()
         self.write_conf()
         self.call("heat.cmd.manage", "--config-file", self.conf, "db_sync")
         for number in range(self.engines):
@@ -213,8 +217,6 @@ class Cluster(Deployment):
         )
 
     def write_conf(self) -> None:
-        # Queues are named after topics: one deployment at a time on a vhost,
-        # and its queues go when it does.
         url = self.server.set(database=self.name).render_as_string(
             hide_password=False
         )
@@ -237,10 +239,21 @@ class Cluster(Deployment):
                 recovery_interval = 2
                 [oslo_messaging_rabbit]
                 rabbit_quorum_queue = false
-                amqp_auto_delete = true
                 """
             )
         )
+
+    def forget_queues(self) -> None:
+        """Drop what an earlier deployment on this vhost left unread.
+
+        Queues are named after topics, so only one deployment at a time may
+        use a vhost.
+        """
+        topics = (api.ENGINE_TOPIC, api.LISTENER_TOPIC, api.WORKER_TOPIC)
+        url = self.rabbit.replace("rabbit://", "amqp://", 1)
+        with kombu.Connection(url, connect_timeout=10) as connection:
+            for topic in topics:
+                connection.channel().queue_delete(topic)
 
     def call(self, module: str, *args: object) -> None:
         """Run ``python -m module`` to its end."""

@@ -56,6 +56,77 @@ class Ref(base.HotFunction):
         return self._call.result()
 
 
+class ParamRef(references.GetParam):
+    """Reference a parameter, in a condition.
+
+    Takes the form::
+
+        Ref: <param_name>
+    """
+
+    def __init__(self, stack: Any, fn_name: str, args: Any) -> None:
+        super().__init__(stack, fn_name, args)
+        if not isinstance(args, str):
+            raise self._wrong("<parameter name>")
+
+
+class GetAtt(references.GetAttr):
+    """Reference an attribute of a resource.
+
+    Takes the form::
+
+        Fn::GetAtt:
+          - <resource_name>
+          - <attribute_name>
+    """
+
+
+class FindInMap(base.HotFunction):
+    """Look up a value in the section ``Mappings``.
+
+    Takes the form::
+
+        Fn::FindInMap:
+          - <mapping>
+          - <key>
+          - <value>
+    """
+
+    in_conditions = True
+
+    def __init__(self, stack: Any, fn_name: str, args: Any) -> None:
+        super().__init__(stack, fn_name, args)
+        usage = "[<mapping>, <key>, <key below it>]"
+        for part in self._list_args(usage, 3, 3):
+            if part is None or isinstance(part, (dict, list, bool)):
+                raise self._wrong(usage)
+
+    def result(self) -> Any:
+        value = self.stack.t.get("Mappings") or {}
+        path = function.resolve(self.args)
+        for depth, key in enumerate(path):
+            if key is None:
+                # A parameter without value, while nothing is made yet.
+                return None
+            if isinstance(key, (dict, list)):
+                raise TypeError(
+                    _("The names must be strings, not %s") % base.kind(key)
+                )
+            name = key if isinstance(key, str) else base.to_json(key)
+            if name not in value:
+                raise ValueError(
+                    _('There is no "%(name)s" in %(where)s')
+                    % {
+                        "name": name,
+                        "where": ".".join(
+                            ["Mappings", *map(str, path[:depth])]
+                        ),
+                    }
+                )
+            value = value[name]
+        return value
+
+
 class Select(base.HotFunction):
     """Pick an item of a list, or a value of a map.
 

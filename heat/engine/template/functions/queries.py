@@ -13,26 +13,32 @@
 
 The library limits the length of iterators and the memory of an expression.
 That leaves ways to keep a worker busy for hours, so that an expression may
-make a bounded number of calls here, and numbers are bounded, too. What
-remains is that a regular expression can be slow.
+make a bounded number of calls here, numbers are bounded, too, and regular
+expressions are those of :mod:`heat.common.patterns`, which end in time.
 
 The docstring is shown to users by the list of template functions.
 """
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import functools
+import importlib.util
 import threading
+import types
 from collections.abc import Mapping
 from typing import Any, Final
 
+from heat.common import patterns
 from heat.common.i18n import _
 from heat.engine import function
 from heat.engine.template.functions import base
 
 #: Most calls that one evaluation makes: about a second.
 _MAX_CALLS: Final = 20_000
+#: Seconds that the regular expressions of one evaluation may take.
+_PATTERN_SECONDS: Final = 0.8
 #: Longest whole number, in bits.
 _MAX_BITS: Final = 10_000
 
@@ -67,19 +73,20 @@ def _bounded() -> tuple[type[Any], Any]:
     number = yaqltypes.Number
     # The nearest definition whose arguments fit counts: these stand before
     # the library's.
-    for name, call, types in (
+    for name, call, kinds in (
         ("#operator_*", _multiply, {"left": number(), "right": number()}),
         ("#operator_*", _repeat, {"left": yaqltypes.Sequence(), "right": int}),
         ("pow", _power, {"a": number(), "b": number(), "c": number(True)}),
         ("shiftBitsLeft", _shift, {"value": int, "bits_number": int}),
     ):
         definition = specs.name(name)(call)
-        for parameter, kind in types.items():
+        for parameter, kind in kinds.items():
             definition = specs.parameter(parameter, kind)(definition)
         root.register_function(definition)
     definition = specs.parameter("collection", yaqltypes.Iterator())(_count)
     definition = specs.extension_method(specs.name("len")(definition))
     root.register_function(definition)
+    _register_patterns(root)
 
     class Counting(contexts.Context):  # type: ignore[misc]
         def __init__(self, parent: Any, *args: Any, **kwargs: Any) -> None:
@@ -94,6 +101,24 @@ def _bounded() -> tuple[type[Any], Any]:
             return super().__call__(*args, **kwargs)
 
     return Counting, root
+
+
+def _register_patterns(root: Any) -> None:
+    """The library's functions of regular expressions, over our patterns.
+
+    Its module is run a second time with another ``re``: the functions check
+    the class of what they get, so they can't be had by sub-classing.
+    """
+    spec = importlib.util.find_spec("yaql.standard_library.regex")
+    module = types.ModuleType(f"{__name__}.patterns")
+
+    def find(name: str, *args: Any) -> Any:
+        return patterns if name == "re" else __import__(name, *args)
+
+    vars(module)["__builtins__"] = {**vars(builtins), "__import__": find}
+    loader: Any = spec and spec.loader
+    exec(loader.get_code(spec and spec.name), vars(module))  # noqa: S102
+    module.register(root)
 
 
 def _count(collection: Any) -> int:
@@ -177,7 +202,9 @@ class Yaql(base.HotFunction):
         data = {"data": function.resolve(self.args["data"])}
         counting, root = _bounded()
         try:
-            return _plain(parsed.evaluate(data=data, context=counting(root)))
+            with patterns.within(_PATTERN_SECONDS):
+                found = parsed.evaluate(data=data, context=counting(root))
+                return _plain(found)
         except Exception as exc:
             raise ValueError(
                 _("The expression can't be evaluated: %(reason)s")

@@ -21,7 +21,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine import function
+from heat.engine import function, schema
 from heat.engine.template.functions import base
 
 
@@ -79,7 +79,7 @@ class GetResource(_ResourceReference):
             return None
         node = self.stack.node(name)
         if node is None or node.reference_id is None:
-            return name
+            return schema.Unmade(name)
         return node.reference_id
 
 

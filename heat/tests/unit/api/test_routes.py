@@ -63,6 +63,7 @@ CONTRACT = {
     f"{S}/events": "GET",
     f"{S}/actions": "POST",
     "/build_info": "GET",
+    "/released_objects": "GET",
     "/services": "GET",
     "/software_configs": "GET POST",
     "/software_configs/{config_id}": "GET DELETE",

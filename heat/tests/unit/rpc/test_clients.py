@@ -96,6 +96,7 @@ signal_software_deployment 1.6 deployment_id details updated_at
 get_revision -
 authenticated_to_backend -
 list_services 1.4
+list_released 1.38
 """
 
 

@@ -177,6 +177,11 @@ class TestResource(resource.Resource):
     def check_create_complete(self, token: _Wait) -> bool:
         return self._over(token)
 
+    def find_made(self) -> str | None:
+        name = self.physical_resource_name()
+        found = name is not None and self._objects().is_recorded(name)
+        return name if found else None
+
     # -- update ------------------------------------------------------------
 
     def needs_replace_with_prop_diff(
@@ -220,6 +225,8 @@ class TestResource(resource.Resource):
         return True
 
     def handle_check(self) -> None:
+        if self.external:
+            return  # any id counts as one of the user's objects
         if self.resource_id is None or not self._objects().exists(
             self.resource_id
         ):

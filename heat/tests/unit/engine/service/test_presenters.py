@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 
 from heat.db.events import EventRecord
@@ -104,7 +105,8 @@ def stack(**changes):
 
 
 def resource(row_id, name, **changes):
-    values = {
+    values = dict.fromkeys(f.name for f in dataclasses.fields(ResourceRecord))
+    values |= {
         "id": row_id,
         "uuid": f"uuid-{row_id}",
         "name": name,

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from heat.engine.resource.external import Move
 from heat.engine.traversal import decide
 from heat.engine.traversal.decide import (
     Change,
@@ -66,6 +67,36 @@ UPDATES = [
         "what was interrupted is not complete",
         UpdateFacts("UPDATE", "IN_PROGRESS", change=Change()),
         Step.UPDATE,
+    ),
+    (
+        "a new row for the user's object",
+        UpdateFacts("INIT", "COMPLETE", move=Move.ADOPT),
+        Step.ADOPT,
+    ),
+    (
+        "another object of the user's",
+        UpdateFacts("CHECK", "COMPLETE", move=Move.SWAP),
+        Step.REPLACE,
+    ),
+    (
+        "Heat's object becomes the user's, whatever differs",
+        UpdateFacts("CREATE", "COMPLETE", change=FORCES, move=Move.PASS),
+        Step.PASS,
+    ),
+    (
+        "the user's object, unchanged",
+        UpdateFacts("CHECK", "COMPLETE", change=FORCES, move=Move.STAY),
+        Step.KEEP,
+    ),
+    (
+        "the user's object, unhealthy: never replaced",
+        UpdateFacts("CHECK", "FAILED", change=FORCES, move=Move.STAY),
+        Step.OBSERVE,
+    ),
+    (
+        "handed back: the operation weighs the differences",
+        UpdateFacts("CHECK", "COMPLETE", change=FORCES, move=Move.HAND_BACK),
+        Step.HAND_BACK,
     ),
     (
         "a resumed row is as good as any",

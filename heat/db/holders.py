@@ -1,0 +1,49 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Which engines hold a resource, for those who wait for one another."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from heat.db import models
+
+_table = models.resource
+
+
+def is_held(conn: sa.Connection, uuid: str, engine_id: str) -> bool:
+    """Whether an engine holds the row of this uuid.
+
+    It stays so until the transaction ends: whoever releases the row waits.
+    """
+    result = conn.execute(
+        sa.update(_table)
+        .where(
+            _table.c.uuid == uuid,
+            _table.c.engine_id == engine_id,
+            _table.c.claim_id.is_not(None),
+        )
+        .values(atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1)
+    )
+    return bool(result.rowcount)
+
+
+def of_resource(conn: sa.Connection, stack_id: str, name: str) -> set[str]:
+    """The engines that hold rows of a resource."""
+    found = conn.execute(
+        sa.select(_table.c.engine_id).where(
+            _table.c.stack_id == stack_id,
+            _table.c.name == name,
+            _table.c.claim_id.is_not(None),
+        )
+    )
+    return {row.engine_id for row in found if row.engine_id is not None}

@@ -1,0 +1,208 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Sessions: a user's token, and how a service's certificate is checked.
+
+=====================  =======================================================
+the context has        a session is authenticated
+=====================  =======================================================
+a trust                by the service user of [trustee], with the trust
+a token and its data   by that token; the catalogue is the one in its data
+a token                by that token, which is scoped again at Keystone
+a user and password    by these
+nothing of it          not at all: there are no clients
+=====================  =======================================================
+
+A user's token ends after a while, a stack's operation may not have ended
+then. When [trustee] names a service user with a project, its own token goes
+with each request, and services accept the user's expired one for as long as
+their ``allow_expired`` window says. Without, what is left of the operation
+fails with 401, saying so; the next update goes on.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import keystoneauth1.access
+import keystoneauth1.exceptions
+import keystoneauth1.loading
+import keystoneauth1.session
+from keystoneauth1 import service_token
+from keystoneauth1.identity import access as access_auth
+from keystoneauth1.identity import generic
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.engine.clients import settings
+
+TRUSTEE = "trustee"
+_AGENT = "heat"
+# A service that takes a call and never answers must not hold a thread.
+_ANSWER_SECONDS = 60
+_OF_A_SCOPE = (
+    "project_id",
+    "project_name",
+    "project_domain_id",
+    "project_domain_name",
+    "domain_id",
+    "domain_name",
+)
+
+_service_auth: dict[int, Any] = {}
+_lock = threading.Lock()
+
+
+def has_credentials(context: Any) -> bool:
+    """Whether a session can be made in the name of a context."""
+    if context is None:
+        return False
+    if getattr(context, "trust_id", None):
+        return True
+    token = getattr(context, "auth_token", None)
+    if token and (getattr(context, "auth_token_info", None) or _url(context)):
+        return True
+    return bool(
+        getattr(context, "password", None)
+        and getattr(context, "username", None)
+        and _url(context)
+    )
+
+
+def _url(context: Any) -> str | None:
+    own = getattr(context, "auth_url", None)
+    found = own or settings.option("auth_uri", None, "clients_keystone")
+    return str(found) if found else None
+
+
+def auth(context: Any) -> Any:
+    """The keystoneauth plug-in of a context.
+
+    :raises heat.common.exception.AuthorizationFailure: when the context has
+        nothing to authenticate with
+    """
+    if getattr(context, "trust_id", None):
+        return _trust(context.trust_id)
+    token = getattr(context, "auth_token", None)
+    if token:
+        return _with_service(_token(context, token))
+    if has_credentials(context):
+        return generic.Password(
+            auth_url=_url(context) or "",
+            username=context.username,
+            password=context.password,
+            user_domain_id=context.user_domain_id or "default",
+            project_id=context.project_id,
+        )
+    raise exception.AuthorizationFailure(
+        _(
+            "The request brought no credentials for other services (auth_"
+            "strategy is noauth, or the operation went on without its user)."
+        )
+    )
+
+
+def _token(context: Any, token: str) -> Any:
+    info = getattr(context, "auth_token_info", None)
+    if info:
+        ref = keystoneauth1.access.create(body=info, auth_token=token)
+        # A catalogue is what an unscoped token, or a trimmed one, lacks.
+        if ref.has_service_catalog():
+            return access_auth.AccessInfoPlugin(ref, auth_url=_url(context))
+    return generic.Token(
+        auth_url=_url(context) or "",
+        token=token,
+        project_id=context.project_id,
+    )
+
+
+def _with_service(user: Any) -> Any:
+    service = _service()
+    if service is None:
+        return user
+    return service_token.ServiceTokenAuthWrapper(
+        user_auth=user, service_auth=service
+    )
+
+
+def _load(**kwargs: Any) -> Any:
+    conf = settings.conf()
+    if conf is None or not settings.option("auth_type", None, TRUSTEE):
+        return None
+    return keystoneauth1.loading.load_auth_from_conf_options(
+        conf, TRUSTEE, **kwargs
+    )
+
+
+def _service() -> Any:
+    """The service user, for service tokens; None: not configured."""
+    key = id(settings.conf())
+    with _lock:
+        if key not in _service_auth:
+            made = _load()
+            scoped = any(
+                getattr(made, f"_{name}", None)
+                for name in ("project_id", "project_name")
+            )
+            _service_auth[key] = made if scoped else None
+        return _service_auth[key]
+
+
+def _trust(trust_id: str) -> Any:
+    # A trust brings its own project.
+    made = _load(trust_id=trust_id, **dict.fromkeys(_OF_A_SCOPE))
+    if made is None:
+        raise exception.AuthorizationFailure(
+            _(
+                "A trust can only be used by the user that [trustee] in "
+                "heat.conf names, and none is named there."
+            )
+        )
+    return made
+
+
+def session(authenticated: Any, service: str) -> Any:
+    """A session for a service, by the options of its group.
+
+    :param authenticated: what :func:`auth` gave
+    :param service: such as ``nova``
+    """
+    if settings.client_option(service, "insecure", False):
+        verify: Any = False
+    else:
+        verify = settings.client_option(service, "ca_file") or True
+    cert: Any = settings.client_option(service, "cert_file")
+    key = settings.client_option(service, "key_file")
+    if cert and key:
+        cert = (cert, key)
+    return keystoneauth1.session.Session(
+        auth=authenticated,
+        verify=verify,
+        cert=cert,
+        app_name=_AGENT,
+        timeout=_ANSWER_SECONDS,
+        # What may be repeated is repeated in one place: errors.call.
+        connect_retries=0,
+    )
+
+
+def region(context: Any, service_type: str) -> str | None:
+    """The region whose services are used for a context."""
+    shared = settings.option("shared_services_types", ["image", "volumev3"])
+    if service_type in shared:
+        common = settings.option("region_name_for_shared_services")
+        if common:
+            return str(common)
+    own = getattr(context, "region_name", None)
+    found = own or settings.option("region_name_for_services")
+    return str(found) if found else None

@@ -1,0 +1,130 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""What a resource and the engine say to each other of a nested stack.
+
+Values only: the resource says what the child is to be, the engine says how
+it is. Who carries it out is a port of the engine
+(:class:`heat.engine.ports.ChildStacks`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from heat.common import exception
+from heat.common.i18n import _
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What a nested stack is to be.
+
+    :ivar name: of the child stack
+    :ivar resource_name: of the resource in the parent
+    :ivar resource_uuid: of its row; None before there is one
+    :ivar template: the body, plain values; not changed
+    :ivar template_name: the file it comes from, None when it is made up
+    :ivar environment: the stored form of the child's environment
+    :ivar files: contents by name, those of the parent
+    :ivar facade: what ``resource_facade`` gives
+    :ivar timeout_mins: None for the default of the service
+    """
+
+    name: str
+    resource_name: str
+    resource_uuid: str | None
+    template: Mapping[str, Any]
+    template_name: str | None
+    environment: Mapping[str, Any]
+    files: Mapping[str, str]
+    facade: Mapping[str, Any]
+    timeout_mins: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class State:
+    """How a nested stack is."""
+
+    action: str
+    status: str
+    reason: str
+
+
+@dataclasses.dataclass
+class Tree:
+    """What the checks of one request count over a stack and those below.
+
+    :ivar limit: the most resources, -1 for any number
+    :ivar ignored: codes of errors that don't count
+    """
+
+    limit: int
+    ignored: frozenset[str] = frozenset()
+    resources: int = 0
+
+    def add(self, amount: int) -> None:
+        """Count resources of one of the stacks.
+
+        :raises StackResourceLimitExceeded: they are too many now
+        """
+        self.resources += amount
+        if self.limit != -1 and self.resources > self.limit:
+            raise exception.StackResourceLimitExceeded(
+                path="resources", limit=self.limit
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class Nesting:
+    """Where in the tree a stack is checked.
+
+    :ivar chain: names of the templates that lead there, the top one's left
+        out as it has none
+    """
+
+    tree: Tree
+    chain: tuple[str, ...] = ()
+
+    def below(
+        self, template_name: str | None, depth: int, most: int
+    ) -> Nesting:
+        """The place of a nested stack.
+
+        :param depth: its ``nested_depth``
+        :param most: the option ``max_nested_stack_depth``
+        :raises StackValidationFailed: the template holds itself, or it is
+            too deep
+        """
+        if template_name is None:
+            chain = self.chain
+        else:
+            chain = (*self.chain, template_name)
+            if template_name in self.chain:
+                raise exception.StackValidationFailed(
+                    message=_(
+                        "The template contains itself: %s. A template can't "
+                        "be nested in itself, whatever its conditions say."
+                    )
+                    % " -> ".join(chain)
+                )
+        if depth > most:
+            raise exception.StackValidationFailed(
+                message=_(
+                    "Recursion depth exceeds %d: stacks are nested too "
+                    "deeply (option max_nested_stack_depth)."
+                )
+                % most
+            )
+        return Nesting(self.tree, chain)

@@ -1,0 +1,478 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""StackResource: a resource that is a stack of its own.
+
+The base class of every type whose object is a nested stack. A sub-class
+says what the child's template and parameters are (``child_template``,
+``child_params``); this class makes, changes and deletes the child through
+the engine's port, and reads its outputs. It must not know how a stack is
+run, and it never waits: between two checks nothing is held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from heat.common import exception, identifier
+from heat.common.i18n import _
+from heat.engine import definition, function, resource
+from heat.engine.resource import child
+from heat.engine.template import base as template_base
+from heat.engine.template import source
+
+#: Seconds between two looks at a child that is busy. Its end wakes the
+#: parent, so this is only for when that gets lost.
+POLL_SECONDS = 5.0
+
+#: The output that ``get_resource`` gives in place of the child's identity.
+REFERENCE_OUTPUT = "OS::stack_id"
+
+_DIGEST = "child_digest"
+_REFERENCE = "reference_id"
+
+
+class StackResource(resource.Resource):
+    """A resource whose object is a stack."""
+
+    #: a child is repaired and changed in place, never made anew
+    always_replace_on_check_failed = False
+    #: making a child validates it, which may ask other services
+    may_block = True
+    #: a newer traversal takes the child over while it is still busy
+    yields = True
+
+    def __init__(self, name: str, json_snippet: Any, stack: Any) -> None:
+        super().__init__(name, json_snippet, stack)
+        self._outputs: Mapping[str, Mapping[str, Any]] | None = None
+
+    # Sub-classes set the new properties while they update.
+    @property
+    def properties(self) -> Any:
+        return super().properties
+
+    @properties.setter
+    def properties(self, made: Any) -> None:
+        self._properties = (self.t, made)
+
+    # -- what a sub-class says ---------------------------------------------
+
+    def child_template(self) -> Any:
+        """The child's template: a Template, or its body."""
+        raise NotImplementedError
+
+    def child_params(self) -> dict[str, Any]:
+        """Values of the child's parameters by name."""
+        raise NotImplementedError
+
+    @property
+    def template_url(self) -> str | None:
+        """Name of the file the child's template comes from, if any."""
+        return None
+
+    def child_template_files(self, child_env: Any) -> Mapping[str, str]:
+        """The files that the child gets: all those of the parent."""
+        return self.stack.definition.files
+
+    def params_to_validate(self) -> dict[str, Any]:
+        """Those values that are known before anything exists."""
+        return self.child_params()
+
+    # -- the child ---------------------------------------------------------
+
+    @property
+    def child_id(self) -> str | None:
+        """The id of the child, whether it exists or not; None before there
+        is a row.
+
+        It follows from the row, so a create that is repeated after a crash
+        finds what it has made.
+        """
+        if self.resource_id is not None or self.uuid is None:
+            return self.resource_id
+        return str(uuid.uuid5(uuid.UUID(self.uuid), "nested stack"))
+
+    def has_nested(self) -> bool:
+        return self.resource_id is not None
+
+    def nested_identifier(self) -> identifier.HeatIdentifier | None:
+        """The identity of the child, None before there is one."""
+        if self.resource_id is None:
+            return None
+        return identifier.HeatIdentifier(
+            self.stack.tenant_id, self._child_name(), self.resource_id
+        )
+
+    def nested(self) -> Any:
+        """The child as a :class:`heat.engine.resource.StackView`, with what
+        is known of its resources; None when it is not there."""
+        if self.resource_id is None or self._port() is None:
+            return None
+        return self._port().view(self.stack, self.resource_id)
+
+    def child_definition(
+        self,
+        child_template: Any = None,
+        user_params: Mapping[str, Any] | None = None,
+        nested_identifier: identifier.HeatIdentifier | None = None,
+    ) -> definition.StackDefinition:
+        """The child as it would be, parsed.
+
+        :raises StackValidationFailed: and others of class 400
+        """
+        wanted = self._wanted(child_template, user_params)
+        identity = nested_identifier or identifier.HeatIdentifier(
+            self.stack.tenant_id, wanted.name, self.resource_id
+        )
+        env = self.stack.env.child(self.name, wanted.environment["parameters"])
+        return definition.StackDefinition(
+            identity,
+            template_base.load(wanted.template, wanted.files),
+            env,
+            strict_validate=self.stack.strict_validate,
+            facade=wanted.facade,
+        )
+
+    def get_nested_parameters_stack(self) -> definition.StackDefinition:
+        """The child as it would be, for reading its parameters."""
+        return self.child_definition()
+
+    def _child_name(self) -> str:
+        made = self.physical_resource_name()
+        return made or f"{self.stack.name}-{self.name}"
+
+    def _port(self) -> Any:
+        return getattr(self.stack.values.ports, "children", None)
+
+    def _children(self) -> Any:
+        port = self._port()
+        if port is None:
+            raise exception.Error(_("Nested stacks can't be made here"))
+        return port
+
+    def _wanted(
+        self,
+        child_template: Any,
+        user_params: Mapping[str, Any] | None,
+        timeout_mins: int | None = None,
+    ) -> child.Wanted:
+        if child_template is None:
+            child_template = self.child_template()
+        if user_params is None:
+            user_params = self.child_params()
+        env = self.stack.env.child(self.name, user_params)
+        if timeout_mins is None:
+            timeout_mins = self.stack.values.timeout_mins
+        return child.Wanted(
+            name=self._child_name(),
+            resource_name=self.name,
+            resource_uuid=self.uuid,
+            template=_body(child_template),
+            template_name=self.template_url,
+            environment=env.as_dict(),
+            files=self.child_template_files(env),
+            facade=self._facade(),
+            timeout_mins=timeout_mins,
+        )
+
+    def _facade(self) -> dict[str, Any]:
+        defn = self.target
+        return {
+            "metadata": defn.metadata(),
+            "deletion_policy": defn.deletion_policy(),
+            "update_policy": _plain(defn, "update_policy"),
+        }
+
+    # -- create, update ----------------------------------------------------
+
+    def create_with_template(
+        self,
+        child_template: Any,
+        user_params: Mapping[str, Any] | None = None,
+        timeout_mins: int | None = None,
+        adopt_data: Any = None,
+    ) -> None:
+        """Begin to create the child."""
+        child_id = self.child_id
+        if child_id is None:
+            raise exception.Error(_("The resource has no row yet"))
+        self._children().create(
+            self.stack,
+            child_id,
+            self._wanted(child_template, user_params, timeout_mins),
+        )
+        self.resource_id_set(child_id)
+        self.data_set(_DIGEST, self._digest())
+
+    def update_with_template(
+        self,
+        child_template: Any,
+        user_params: Mapping[str, Any] | None = None,
+        timeout_mins: int | None = None,
+    ) -> None:
+        """Begin to update the child.
+
+        One that was never made is made now.
+
+        :raises UpdateReplace: somebody has deleted the child
+        """
+        child_id = self.child_id
+        if child_id is None:
+            raise exception.Error(_("The resource has no row yet"))
+        wanted = self._wanted(child_template, user_params, timeout_mins)
+        self._outputs = None
+        try:
+            if self.resource_id is None:
+                self._children().create(self.stack, child_id, wanted)
+            self._children().update(self.stack, child_id, wanted)
+        except exception.EntityNotFound as exc:
+            raise resource.UpdateReplace(self.name) from exc
+        self.resource_id_set(child_id)
+        self.data_set(_DIGEST, self._digest())
+
+    def _digest(self) -> str:
+        """Stands for all that makes the child, but the properties."""
+        defn = self.target
+        parts = [
+            self._template_digest(),
+            self.stack.t.files_digest,
+            self.stack.env.child(self.name).as_dict(),
+            defn.deletion_policy(),
+            _plain(defn, "update_policy"),
+        ]
+        text = json.dumps(parts, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _template_digest(self) -> str:
+        """Stands for the template, where it does not follow from the
+        properties."""
+        return ""
+
+    def changed_beyond(self) -> str:
+        known = self.data().get(_DIGEST)
+        if known is not None and known != self._digest():
+            return _("what makes the nested stack changed")
+        return ""
+
+    def _needs_update(
+        self,
+        after: Any,
+        before: Any,
+        after_props: Any,
+        before_props: Any,
+        prev_resource: Any,
+        check_init_complete: bool = True,
+    ) -> bool:
+        """Tell whether the child has to be looked at in an update."""
+        return (
+            self.status == self.FAILED
+            or after != before
+            or bool(self.changed_beyond())
+        )
+
+    def needs_replace_failed(self) -> bool:
+        """The child is repaired, whatever has failed."""
+        return False
+
+    def check_create_complete(self, cookie: Any = None) -> bool:
+        return self._ended(made=True)
+
+    def check_update_complete(self, cookie: Any = None) -> bool:
+        return self._ended(made=True)
+
+    def check_adopt_complete(self, cookie: Any = None) -> bool:
+        return self._ended(made=True)
+
+    def handle_create_cancel(self, cookie: Any) -> None:
+        self._cancel()
+
+    def handle_update_cancel(self, cookie: Any) -> None:
+        self._cancel()
+
+    def handle_preempt(self) -> None:
+        """A newer traversal wants the resource: let the child stop."""
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self.resource_id is not None:
+            self._children().cancel(self.stack, self.resource_id)
+
+    def _ended(self, *, made: bool = False) -> bool:
+        """Whether the child has come to rest.
+
+        :param made: its outputs may be new
+        :raises Error: it failed, with its reason; or it is gone
+        """
+        state = self._children().state(self.child_id)
+        if state is None:
+            raise exception.Error(_("The nested stack is gone"))
+        if state.status == self.IN_PROGRESS:
+            raise resource.PollDelay(POLL_SECONDS)
+        if state.status == self.FAILED:
+            raise exception.Error(state.reason)
+        if made:
+            self._keep_reference()
+        return True
+
+    # -- the other actions -------------------------------------------------
+
+    def delete_nested(self) -> None:
+        """Begin to delete the child, if there is one."""
+        if self.child_id is not None:
+            self._children().delete(self.stack, self.child_id)
+
+    def handle_delete(self) -> None:
+        self.delete_nested()
+
+    def check_delete_complete(self, cookie: Any = None) -> bool:
+        if self.child_id is None:
+            return True
+        state = self._children().state(self.child_id)
+        if state is None:
+            return True
+        if (state.action, state.status) == (self.DELETE, self.FAILED):
+            raise exception.Error(state.reason)
+        raise resource.PollDelay(POLL_SECONDS)
+
+    def _act(self, action: str) -> None:
+        if self.resource_id is None:
+            raise exception.Error(_("There is no nested stack"))
+        self._children().act(self.stack, self.resource_id, action)
+
+    def handle_suspend(self) -> None:
+        self._act(self.SUSPEND)
+
+    def check_suspend_complete(self, cookie: Any = None) -> bool:
+        return self._ended()
+
+    def handle_resume(self) -> None:
+        self._act(self.RESUME)
+
+    def check_resume_complete(self, cookie: Any = None) -> bool:
+        return self._ended()
+
+    def handle_check(self) -> None:
+        self._act(self.CHECK)
+
+    def check_check_complete(self, cookie: Any = None) -> bool:
+        return self._ended()
+
+    # -- outputs -----------------------------------------------------------
+
+    def get_output(self, op: str) -> Any:
+        """The value of one of the child's outputs.
+
+        :raises NotFound: the child has no such output
+        :raises TemplateOutputError: it has, and it can't be resolved
+        """
+        if self._outputs is None:
+            if self.resource_id is None:
+                raise exception.NotFound(_("There is no nested stack"))
+            self._outputs = self._children().outputs(
+                self.stack, self.resource_id
+            )
+        found = self._outputs.get(op)
+        if found is None:
+            raise exception.NotFound(
+                _("Specified output key %s not found.") % op
+            )
+        if "output_error" in found:
+            raise exception.TemplateOutputError(
+                resource=self.name,
+                attribute=op,
+                message=found["output_error"],
+            )
+        return found["output_value"]
+
+    def _resolve_attribute(self, name: str) -> Any:
+        if self.resource_id is None:
+            return None
+        return self.get_output(name)
+
+    def _keep_reference(self) -> None:
+        """Remember what ``get_resource`` gives: it is asked for when no
+        child may be looked at."""
+        self._outputs = None
+        if REFERENCE_OUTPUT not in self.attributes_schema:
+            self.data_delete(_REFERENCE)
+            return
+        value = self.get_output(REFERENCE_OUTPUT)
+        if value is not None:
+            self.data_set(_REFERENCE, str(value))
+
+    def get_reference_id(self) -> str:
+        """The child's own word for it (``OS::stack_id``), else its ARN."""
+        kept = self.data().get(_REFERENCE)
+        if kept is not None:
+            return kept
+        identity = self.nested_identifier()
+        return self.name if identity is None else identity.arn()
+
+    # -- checks ------------------------------------------------------------
+
+    def validate(self) -> None:
+        super().validate()
+        if len(self.type()) > 255:
+            raise exception.StackValidationFailed(
+                path=["resources", self.name, "type"],
+                message=_("The name is longer than 255 characters"),
+            )
+        self.validate_nested_stack()
+
+    def validate_nested_stack(self) -> None:
+        """Check the child and what is below it.
+
+        :raises StackValidationFailed: the path leads into the child
+        """
+        place = ["resources", self.name]
+        if self.template_url:
+            place[1] += f"<{self.template_url}>"
+        try:
+            wanted = self._wanted(None, self.params_to_validate())
+            if self._port() is None:
+                template_base.load(wanted.template, wanted.files)
+                return
+            self._port().validate(self.stack, wanted)
+        except exception.StackResourceLimitExceeded:
+            raise
+        except exception.StackValidationFailed as exc:
+            text = exc.path_text()
+            raise exception.StackValidationFailed(
+                exc.error,
+                place,
+                f"{text}: {exc.error_message}" if text else exc.error_message,
+            ) from exc
+        except (exception.HeatException, ValueError) as exc:
+            raise exception.StackValidationFailed(
+                path=place, message=exc
+            ) from exc
+
+    def translate_remote_exceptions(self, ex: Exception) -> NoReturn:
+        """Raise an error of the child's as one of this resource."""
+        raise exception.ResourceFailure(ex, self, self.action)
+
+
+def _plain(defn: Any, key: str) -> dict[str, Any]:
+    return dict(function.resolve(defn.section(key)) or {})
+
+
+def _body(template: Any) -> Mapping[str, Any]:
+    if isinstance(template, str):
+        return source.parse(template, _("The nested template"))
+    if isinstance(template, Mapping):
+        return template
+    body: Mapping[str, Any] = template.raw
+    return body

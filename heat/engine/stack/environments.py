@@ -1,0 +1,333 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""The environment of a request: read, put in layers, merged. No writes.
+
+What is merged is derived from the layers on every update, so that a changed
+file is picked up, and only the layers know what came from where. The rules
+are in :mod:`heat.engine.environment.layers`; this reads texts, knows what
+the template declares, and turns layers into rows and back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from heat.common import exception
+from heat.common import template_format
+from heat.common.i18n import _
+from heat.db import templates
+from heat.engine import parameters
+from heat.engine.environment import environment as env
+from heat.engine.environment import files as env_files
+from heat.engine.environment import layers as env_layers
+from heat.engine.environment import provenance
+from heat.engine.environment import registry
+
+if TYPE_CHECKING:
+    from heat.engine.stack import prepare
+
+Schemata = Mapping[str, parameters.ParameterSchema]
+
+EXISTING = "existing"
+EXPLICIT = "explicit_parameters"
+CLEAR = "clear_parameters"
+REMOVE = "environment_files_remove"
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """What a PATCH changes."""
+
+    files: Mapping[str, str]
+    layers: env_layers.Stack
+
+
+@dataclasses.dataclass(frozen=True)
+class Derived:
+    """What a request's environment comes to.
+
+    :ivar secret: names of the parameters whose values are secrets
+    """
+
+    layers: env_layers.Stack
+    environment: env.Environment
+    secret: frozenset[str]
+
+
+def files_of(
+    request: prepare.Request, stored: Stored | None
+) -> dict[str, str]:
+    """The files that the stack has with a request.
+
+    :raises ValueError: the argument that removes files makes no sense
+    """
+    if stored is None:
+        return dict(request.files)
+    gone = _names(request.args, REMOVE)
+    kept = {k: v for k, v in stored.files.items() if k not in gone}
+    return {**kept, **request.files}
+
+
+def derive(
+    request: prepare.Request,
+    stored: Stored | None,
+    files: Mapping[str, str],
+    schemata: Schemata,
+) -> Derived:
+    """Make the layers and the environment of a request.
+
+    :param stored: what it changes; None: it replaces all
+    :param files: from :func:`files_of`
+    :param schemata: what the template declares
+    :raises UnknownUserParameter: a value that is given for no parameter
+    :raises HeatException, ValueError: of class 400, naming file and place
+    """
+    change = _change(request, stored, files)
+    _check_names(change, schemata)
+    if stored is None:
+        layers = env_layers.replace(change)
+    else:
+        layers = env_layers.patch(stored.layers, change)
+    types = {name: schema.type for name, schema in schemata.items()}
+    made = env.Environment(env_files.merge(layers, types, schemata))
+    return Derived(layers, made, secret_names(layers, files, schemata))
+
+
+def _change(
+    request: prepare.Request, stored: Stored | None, files: Mapping[str, str]
+) -> env_layers.Change:
+    args = request.args
+    env.check(dict(request.params))
+    names = _list_of_names(request.environment_files, "environment_files")
+    explicit = args.get(EXPLICIT)
+    inline, values = env_layers.split(
+        request.params,
+        None if explicit is None else _names(args, EXPLICIT),
+        bool(names),
+    )
+    reader = Reader(files, stored)
+    listed = [(name, reader.read(name)) for name in names]
+    if stored is None:
+        if _names(args, REMOVE):
+            raise ValueError(
+                _(
+                    "%s is for a PATCH, which keeps the other environment "
+                    "files: list those that you want"
+                )
+                % REMOVE
+            )
+        return env_layers.Change(inline, values, listed)
+    return env_layers.Change(
+        inline,
+        values,
+        listed,
+        contents={
+            layer.name: reader.read(layer.name)
+            for layer in stored.layers
+            if layer.kind == env_files.FILE
+            and layer.name in request.files
+            and request.files[layer.name] != stored.files.get(layer.name)
+        },
+        clear=_names(args, CLEAR),
+        remove=_names(args, REMOVE),
+    )
+
+
+def _names(args: Mapping[str, Any], key: str) -> list[str]:
+    return _list_of_names(args.get(key) or (), key)
+
+
+def _list_of_names(given: Any, what: str) -> list[str]:
+    if not isinstance(given, (list, tuple)) or not all(
+        isinstance(name, str) for name in given
+    ):
+        raise ValueError(_("%s must be a list of names") % what)
+    return list(given)
+
+
+class Reader:
+    """Reads environment files, each distinct text once.
+
+    :param files: texts by name
+    :param stored: whose contents were read before
+    """
+
+    def __init__(
+        self, files: Mapping[str, str], stored: Stored | None = None
+    ) -> None:
+        self._files = files
+        self._known: dict[str, Mapping[str, Any]] = {}
+        for layer in stored.layers if stored else ():
+            text = stored.files.get(layer.name) if stored else None
+            if layer.kind == env_files.FILE and text is not None:
+                self._known[text] = layer.data
+
+    def read(self, name: str) -> Mapping[str, Any]:
+        """The sections of a file.
+
+        :raises HeatException, ValueError: of class 400, naming it
+        """
+        text = self._files.get(name)
+        if text is None:
+            raise ValueError(
+                _(
+                    'The environment file "%s" has no content: send it in '
+                    "files under this name."
+                )
+                % name
+            )
+        if text not in self._known:
+            self._known[text] = _parsed(name, text)
+        return self._known[text]
+
+
+def _parsed(name: str, text: str) -> dict[str, Any]:
+    what = f'environment file "{name}"'
+    data = template_format.load(text, what)
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ValueError(
+            _("The %(what)s must be a map of sections, not a %(kind)s")
+            % {
+                "what": what,
+                "kind": "list" if isinstance(data, list) else "single value",
+            }
+        )
+    # The reader has checked the limits.
+    env.check_sections(data, what)
+    registry.check(
+        data.get(env.RESOURCE_REGISTRY, {}),
+        f"{what}: {env.RESOURCE_REGISTRY}",
+    )
+    return data
+
+
+def _check_names(change: env_layers.Change, schemata: Schemata) -> None:
+    """Names that are given by hand must be there; those in files need not:
+    a file may be made for many templates."""
+    held = {
+        name
+        for _name, data in change.listed
+        for name in data.get(env.PARAMETERS) or ()
+    }
+    for name in change.explicit:
+        if name not in schemata:
+            raise exception.UnknownUserParameter(key=name)
+    for name in change.inline.get(env.PARAMETERS) or ():
+        if name not in schemata and name not in held:
+            raise exception.UnknownUserParameter(key=name)
+
+
+# -- secrets ------------------------------------------------------------------
+
+
+def secret_names(
+    layers: Iterable[env_layers.Layer],
+    files: Mapping[str, str],
+    schemata: Schemata,
+) -> frozenset[str]:
+    """The parameters whose values must not be shown: hidden ones.
+
+    Those of the template, and of nested templates among the files when a
+    layer has a default for a name that the template does not declare.
+    """
+    found = {name for name, schema in schemata.items() if schema.hidden}
+    names: set[str] = set()
+    listed: set[str] = set()
+    for layer in layers:
+        listed.add(layer.name)
+        for section in env_files.PARAMETER_SECTIONS:
+            names.update(layer.data.get(section) or ())
+    names.difference_update(schemata)
+    if names:
+        for name, text in files.items():
+            if name not in listed and "hidden" in text:
+                found.update(names & _hidden_in(text))
+    return frozenset(found)
+
+
+def _hidden_in(text: str) -> set[str]:
+    try:
+        declared = template_format.parse(text).get("parameters")
+    except ValueError:
+        return set()
+    if not isinstance(declared, dict):
+        return set()
+    return {
+        name
+        for name, schema in declared.items()
+        if isinstance(schema, dict) and schema.get("hidden")
+    }
+
+
+# -- rows ---------------------------------------------------------------------
+
+
+def stored_layers(
+    record: templates.TemplateRecord, rows: Sequence[templates.LayerRecord]
+) -> env_layers.Stack:
+    """The layers of a template version.
+
+    Without rows all was given inline: an engine that knew no layers stored
+    it so, and so do we.
+    """
+    if not rows:
+        if not record.environment:
+            return ()
+        return (env_layers.Layer("", record.environment, env_files.INLINE),)
+    return tuple(
+        env_layers.Layer(
+            row.name or "",
+            row.content or {},
+            row.kind,
+            frozenset(row.cleared or ()),
+        )
+        for row in rows
+    )
+
+
+def rows(
+    layers: env_layers.Stack, environment: Mapping[str, Any]
+) -> list[templates.LayerRecord]:
+    """Layers as they are stored with the environment that they make."""
+    if len(layers) == 1 and layers[0].kind == env_files.INLINE:
+        [only] = layers
+        values = only.data.get(env.PARAMETERS) or {}
+        told = environment.get(env.PARAMETERS) or {}
+        if values == told and not only.data.get(env.MERGE_STRATEGIES):
+            return []
+    return [
+        templates.LayerRecord(
+            number,
+            layer.kind,
+            layer.name or None,
+            layer.data,
+            sorted(layer.cleared) or None,
+        )
+        for number, layer in enumerate(layers)
+    ]
+
+
+def reason(
+    layers: Sequence[env_layers.Layer],
+    declared: Collection[str],
+    name: str,
+) -> str | None:
+    """Why a parameter has its value, for people.
+
+    Such as "b.yaml parameters.flavor over a.yaml"; None when the template's
+    default counts.
+    """
+    return provenance.reason(provenance.Trace(layers, declared), name)

@@ -1,0 +1,297 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Nested stacks: the port through which a resource is a stack.
+
+A child is a stack like any other, made and changed by the same functions;
+what is different stands here. Its id follows from the parent resource's
+row, so that whatever is repeated after a crash finds it. Beginning anything
+on it asks, in the transaction that begins, whether this engine still holds
+the parent's row: an engine that was taken for dead makes no child that
+nobody knows, and brings none back to an older template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.common.identifier import HeatIdentifier
+from heat.db import holders, stacks, templates
+from heat.engine.ports import Engine
+from heat.engine.resource import StackView, child
+from heat.engine.stack import actions, converge, delete, load, outputs, prepare
+from heat.engine.traversal import gather
+
+# How often an update tries again when the child began something meanwhile.
+_TRIES = 5
+
+# What a child may be doing that brings it to its template.
+_CONVERGING = frozenset({"CREATE", "UPDATE"})
+
+_ACTIONS = {
+    "SUSPEND": actions.suspend,
+    "RESUME": actions.resume,
+    "CHECK": actions.check,
+}
+
+
+class Children:
+    """Makes, changes and shows nested stacks; set as ``engine.children``.
+
+    It is a :class:`heat.engine.ports.ChildStacks`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # -- what is there ------------------------------------------------------
+
+    def _find(
+        self, child_id: str, *, show_deleted: bool = False
+    ) -> stacks.StackRecord | None:
+        return self._engine.db.read(
+            lambda conn: stacks.get(conn, child_id, show_deleted=show_deleted)
+        )
+
+    def _get(self, child_id: str) -> stacks.StackRecord:
+        found = self._find(child_id)
+        if found is None:
+            raise exception.EntityNotFound(entity="Stack", name=child_id)
+        return found
+
+    def state(self, child_id: str) -> child.State | None:
+        """How the child is; None when it is gone or never was."""
+        found = self._find(child_id)
+        if found is None:
+            return None
+        reason = found.status_reason or ""
+        return child.State(found.action, found.status, reason)
+
+    def view(self, parent: StackView, child_id: str) -> StackView | None:
+        """The child with what is known of its resources, or None."""
+        found = self._find(child_id)
+        if found is None:
+            return None
+        made = load.definition(self._engine, found)
+        return gather.stack_view(self._engine, found, made, parent.context)
+
+    def outputs(
+        self, parent: StackView, child_id: str
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """The child's outputs by key, as the API shows them.
+
+        :raises EntityNotFound: there is no child
+        """
+        found = outputs.resolve(
+            self._engine, parent.context, self._get(child_id)
+        )
+        return {each["output_key"]: each for each in found}
+
+    # -- checks -------------------------------------------------------------
+
+    def validate(self, parent: StackView, wanted: child.Wanted) -> None:
+        """Check the child, and those below it, before there is one.
+
+        :raises StackValidationFailed: and others of class 400, with the
+            path inside of the child
+        """
+        engine = self._engine
+        nesting = _nesting(engine, parent).below(
+            wanted.template_name,
+            parent.nested_depth + 1,
+            int(engine.conf.max_nested_stack_depth),
+        )
+        identity = HeatIdentifier(parent.tenant_id, wanted.name, None)
+        prepared = prepare.prepare(
+            identity, _request(wanted), strict=False, facade=wanted.facade
+        )
+        draft = converge.draft_of(
+            {
+                "name": wanted.name,
+                "tenant": parent.tenant_id,
+                "action": parent.action,
+                "status": "IN_PROGRESS",
+                "disable_rollback": True,
+                "timeout": wanted.timeout_mins,
+                "owner_id": parent.id,
+                "nested_depth": parent.nested_depth + 1,
+                "parent_resource_name": wanted.resource_name,
+            }
+        )
+        prepare.check(
+            engine,
+            parent.context,
+            draft,
+            prepared,
+            nesting.tree.ignored,
+            nesting,
+        )
+
+    # -- changes ------------------------------------------------------------
+
+    def create(
+        self, parent: StackView, child_id: str, wanted: child.Wanted
+    ) -> None:
+        """Begin to create the child; one that is there is left running.
+
+        :raises EntityNotFound: there was one, and it was deleted
+        :raises HeatException, ValueError: of class 400
+        """
+        found = self._find(child_id, show_deleted=True)
+        if found is not None and found.deleted_at is not None:
+            raise exception.EntityNotFound(entity="Stack", name=child_id)
+        if found is not None:
+            return
+        converge.create(
+            self._engine,
+            parent.context,
+            wanted.name,
+            wanted.template,
+            wanted.environment,
+            wanted.files,
+            _args(wanted),
+            owner_id=parent.id,
+            nested_depth=parent.nested_depth + 1,
+            user_creds_id=parent.user_creds_id,
+            stack_user_project_id=parent.stack_user_project_id,
+            parent_resource_name=wanted.resource_name,
+            child=self._place(parent, child_id, wanted),
+        )
+
+    def update(
+        self, parent: StackView, child_id: str, wanted: child.Wanted
+    ) -> None:
+        """Bring the child to what is wanted, whatever it is doing.
+
+        Nothing begins when it is that, or is on the way to it.
+
+        :raises EntityNotFound: there is none, or it was deleted
+        :raises ActionInProgress: it is busy with what can't be superseded
+        :raises HeatException, ValueError: of class 400
+        """
+        for left in reversed(range(_TRIES)):
+            stack = self._get(child_id)
+            if self._is_that(stack, wanted):
+                return
+            try:
+                converge.update(
+                    self._engine,
+                    parent.context,
+                    stack,
+                    wanted.template,
+                    wanted.environment,
+                    wanted.files,
+                    _args(wanted),
+                    child=self._place(parent, child_id, wanted),
+                )
+            except exception.ActionInProgress:
+                if not left:
+                    raise
+            else:
+                return
+
+    def _is_that(
+        self, stack: stacks.StackRecord, wanted: child.Wanted
+    ) -> bool:
+        """Whether the child is what is wanted, or becomes that right now."""
+        if stack.action == "DELETE" or stack.status == "FAILED":
+            return False
+        if stack.status == "IN_PROGRESS" and stack.action not in _CONVERGING:
+            return False
+        stored = self._engine.db.read(
+            lambda conn: templates.get(conn, stack.raw_template_id)
+        )
+        return stored is not None and (
+            stored.template == wanted.template
+            and stored.environment == wanted.environment
+            and (stored.facade or {}) == wanted.facade
+            and stored.files == wanted.files
+        )
+
+    def _place(
+        self, parent: StackView, child_id: str, wanted: child.Wanted
+    ) -> converge.Child:
+        return converge.Child(
+            child_id,
+            wanted.facade,
+            parent.definition.version_id,
+            self._guard(parent, wanted),
+        )
+
+    def _guard(
+        self, parent: StackView, wanted: child.Wanted
+    ) -> Callable[[sa.Connection], None]:
+        """Checks, inside of a transaction, that we may begin on the child."""
+        engine_id = self._engine.engine_id
+
+        def check(conn: sa.Connection) -> None:
+            if not holders.is_held(
+                conn, wanted.resource_uuid or "", engine_id
+            ):
+                raise exception.Error(
+                    _("This engine does not work on resource %s any more")
+                    % wanted.resource_name
+                )
+
+        return check
+
+    def delete(self, parent: StackView, child_id: str) -> None:
+        """Begin to delete the child; one that is gone is no error."""
+        found = self._find(child_id)
+        if found is not None:
+            delete.delete(self._engine, parent.context, found)
+
+    def act(self, parent: StackView, child_id: str, action: str) -> None:
+        """Begin SUSPEND, RESUME or CHECK on the child.
+
+        :raises EntityNotFound: there is none
+        :raises ActionInProgress: it is busy with something else
+        """
+        stack = self._get(child_id)
+        if stack.action == action and stack.status == "IN_PROGRESS":
+            return
+        if action == "RESUME" and stack.action not in ("SUSPEND", "RESUME"):
+            return
+        _ACTIONS[action](self._engine, parent.context, stack)
+
+    def cancel(self, parent: StackView, child_id: str) -> None:
+        """Stop what the child is doing and leave it where it is."""
+        found = self._find(child_id)
+        if found is None:
+            return
+        try:
+            actions.cancel(self._engine, parent.context, found, rollback=False)
+        except (exception.NotSupported, exception.ActionInProgress):
+            # It has just come to rest, or is deleted already.
+            return
+
+
+def _nesting(engine: Engine, parent: StackView) -> child.Nesting:
+    found = parent.nesting
+    if isinstance(found, child.Nesting):
+        return found
+    return child.Nesting(child.Tree(int(engine.conf.max_resources_per_stack)))
+
+
+def _args(wanted: child.Wanted) -> dict[str, Any]:
+    # The parent brings a failed child back, so it never goes back itself.
+    return {"disable_rollback": True, "timeout_mins": wanted.timeout_mins}
+
+
+def _request(wanted: child.Wanted) -> prepare.Request:
+    return prepare.Request(
+        wanted.template, wanted.environment, wanted.files, {}
+    )
