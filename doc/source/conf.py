@@ -39,6 +39,7 @@ extensions = [
     *(["openstackdocstheme", "reno.sphinxext"] if HISTORY else []),
     "oslo_config.sphinxext",
     "heat_tables",
+    "heat_language",
 ]
 
 project = "heat"

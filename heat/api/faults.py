@@ -49,7 +49,8 @@ _BY_STATUS: Mapping[int, str] = {
     "InvalidMergeStrategyForParam ConflictingMergeStrategyForParam",
     403: "Forbidden InvalidTenant",
     404: "EntityNotFound NotFound ResourceNotAvailable",
-    409: "StackExists ActionInProgress StackLocked",
+    409: "StackExists ActionInProgress StackLocked StackNotLocked "
+    "StackNotLockable",
     # Ours: a part of the interface that this API or the engine it talks to
     # does not have. The last three are how oslo.messaging says so.
     501: "NotImplementedYet NoSuchMethod UnsupportedVersion "

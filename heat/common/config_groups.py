@@ -219,6 +219,16 @@ YAQL = (
     ),
 )
 
+TEST_RESOURCES = (
+    cfg.BoolOpt(
+        "record_objects",
+        default=False,
+        help="Keep a row in the table test_object for each object that a "
+        "resource type without a cloud stands for. For tests of the service "
+        "only.",
+    ),
+)
+
 # Known, accepted, and without effect on this engine: group, name, why.
 WITHOUT_EFFECT = (
     ("DEFAULT", "convergence_engine", "every stack is a convergence stack"),

@@ -448,6 +448,20 @@ class StackLocked(HeatException):
     msg_fmt = _("Stack %(stack_name)s is locked: %(record)s")
 
 
+class StackNotLocked(HeatException):
+    msg_fmt = _(
+        "Stack %(stack_name)s is %(state)s and not locked: there is nothing "
+        "to unlock."
+    )
+
+
+class StackNotLockable(HeatException):
+    msg_fmt = _(
+        "Stack %(stack_name)s is %(state)s: only a stack that has been made "
+        "can be locked."
+    )
+
+
 # -- 500 when they reach a client --------------------------------------------
 
 

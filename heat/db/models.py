@@ -159,6 +159,7 @@ stack = _table(
     _col("traversal_started", _WHEN),
     _col("live_name_key", _S64),
     _col("lock_level", _S16),
+    _col("lock_wanted", _S16),
     _col("lock_root", _UUID),
     _col("lock_reason", _REASON),
     _col("locked_by", _S256),

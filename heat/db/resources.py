@@ -17,95 +17,24 @@ A claim is one conditional UPDATE: a row is held by whoever wrote
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import models
+from heat.db import models, resource_rows, stacks
 
 _CHUNK = 500
 
 _table = models.resource
 
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ResourceRecord:
-    """One version of one resource. ``physical_id`` is ``nova_instance``.
-
-    ``tried_prop_data_id`` leads to the properties that a failed update was
-    about to apply: some of them may have been.
-    """
-
-    id: int
-    uuid: str
-    name: str
-    stack_id: str
-    root_stack_id: str | None
-    resource_type: str | None
-    physical_id: str | None
-    reference_id: str | None
-    action: str
-    status: str
-    status_reason: str | None
-    metadata: dict[str, Any]
-    engine_id: str | None
-    claim_id: str | None
-    atomic_key: int
-    requires: tuple[int, ...]
-    replaces: int | None
-    replaced_by: int | None
-    current_template_id: int | None
-    rsrc_prop_data_id: int | None
-    attr_data_id: int | None
-    tried_prop_data_id: int | None
-    external: bool
-    stray: bool
-    created_at: datetime.datetime | None
-    updated_at: datetime.datetime | None
-
-
-_COLUMNS = (
-    _table.c.id,
-    _table.c.uuid,
-    _table.c.name,
-    _table.c.stack_id,
-    _table.c.root_stack_id,
-    _table.c.resource_type,
-    _table.c.nova_instance,
-    _table.c.reference_id,
-    _table.c.action,
-    _table.c.status,
-    _table.c.status_reason,
-    _table.c.rsrc_metadata,
-    _table.c.engine_id,
-    _table.c.claim_id,
-    _table.c.atomic_key,
-    _table.c.requires,
-    _table.c.replaces,
-    _table.c.replaced_by,
-    _table.c.current_template_id,
-    _table.c.rsrc_prop_data_id,
-    _table.c.attr_data_id,
-    _table.c.tried_prop_data_id,
-    _table.c.external,
-    _table.c.stray,
-    _table.c.created_at,
-    _table.c.updated_at,
-)
+ResourceRecord = resource_rows.ResourceRecord
+_COLUMNS = resource_rows.COLUMNS
+_record = resource_rows.record
 
 # Where a record's field and its column have different names.
 _COLUMN_OF = {"physical_id": "nova_instance", "metadata": "rsrc_metadata"}
-
-
-def _record(row: Sequence[Any]) -> ResourceRecord:
-    values = list(row)
-    values[11] = values[11] or {}
-    values[14] = values[14] or 0
-    values[15] = tuple(values[15] or ())
-    return ResourceRecord(*values)
 
 
 def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,6 +175,7 @@ def claim(
         # Only what was never begun: a create is not run twice blind.
         free.append(_table.c.action == "INIT")
     owner = {"external": True} if action == "ADOPT" else {}
+    base = stacks.base_columns(_table) if action in stacks.LOCKING else {}
     for chunk in _chunks(sorted(ids)):
         further: dict[str, Any] = {}
         if news := {key: requires[key] for key in chunk if key in requires}:
@@ -256,16 +186,17 @@ def claim(
                 _table.c.id.in_(chunk),
                 sa.or_(_table.c.claim_id == claim_id, sa.and_(*free)),
             )
-            .values(
-                claim_id=claim_id,
-                engine_id=engine_id,
-                action=action,
-                status="IN_PROGRESS",
-                status_reason="state changed",
-                atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1,
-                updated_at=now,
-                **owner,
-                **further,
+            .ordered_values(
+                *base.items(),
+                ("claim_id", claim_id),
+                ("engine_id", engine_id),
+                ("action", action),
+                ("status", "IN_PROGRESS"),
+                ("status_reason", "state changed"),
+                ("atomic_key", sa.func.coalesce(_table.c.atomic_key, 0) + 1),
+                ("updated_at", now),
+                *owner.items(),
+                *further.items(),
             )
         ).rowcount
         if count == len(chunk):
@@ -467,6 +398,7 @@ def strays_at_rest(conn: sa.Connection) -> list[ResourceRecord]:
                 )
             ),
             stack.c.status != "IN_PROGRESS",
+            stack.c.lock_level.is_(None),
         )
     )
     return [_record(row) for row in rows]

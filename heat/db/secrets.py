@@ -110,7 +110,9 @@ def seal_files(
     }
 
 
-def open_files(conn: sa.Connection, files: Mapping[str, str]) -> dict[str, str]:
+def open_files(
+    conn: sa.Connection, files: Mapping[str, str]
+) -> dict[str, str]:
     """Files as they were given to :func:`seal_files`.
 
     :raises InvalidEncryptionKey: one was sealed with another key

@@ -34,14 +34,18 @@ from heat.db import bulk, clock, models, pagination
 _stack = models.stack
 _tag = models.stack_tag
 
+# Actions that only change what is shown.
+LOCKING = frozenset({"LOCK", "UNLOCK"})
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StackRecord:
     """One stack, without its graph (see :func:`get_deps`).
 
     ``timeout`` is in minutes. ``action`` and ``status`` are what is shown;
-    ``base_*`` is what they were when the stack was locked, None if it
-    is not.
+    ``base_*`` is what they were before LOCK and UNLOCK. A stack is locked
+    while it has a ``lock_level``; ``lock_wanted`` is the level that a LOCK
+    in progress leads to, ``lock_root`` the stack that it was locked with.
     """
 
     id: str
@@ -67,6 +71,7 @@ class StackRecord:
     current_traversal: str | None
     traversal_started: datetime.datetime | None = None
     lock_level: str | None = None
+    lock_wanted: str | None = None
     lock_root: str | None = None
     lock_reason: str | None = None
     locked_by: str | None = None
@@ -78,6 +83,16 @@ class StackRecord:
     base_status: str | None = None
     base_status_reason: str | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def base(self) -> tuple[str, str]:
+        """The action and status by which every rule goes.
+
+        LOCK and UNLOCK change what is shown, not what the stack is.
+        """
+        if self.action in LOCKING and self.base_action is not None:
+            return self.base_action, self.base_status or "COMPLETE"
+        return self.action, self.status
 
 
 _COLUMNS = tuple(
@@ -339,6 +354,21 @@ def compare_and_set(
     if not_locked:
         query = query.where(_stack.c.lock_level.is_(None))
     return bool(conn.execute(query.values(**values)).rowcount)
+
+
+def base_columns(table: sa.Table) -> dict[str, sa.ColumnElement[Any]]:
+    """What LOCK and UNLOCK write beside the state they show.
+
+    Put it before ``action`` and ``status`` (``ordered_values``): MariaDB
+    evaluates from left to right.
+    """
+    return {
+        f"base_{name}": sa.case(
+            (table.c.action.in_(sorted(LOCKING)), table.c[f"base_{name}"]),
+            else_=table.c[name],
+        )
+        for name in ("action", "status", "status_reason")
+    }
 
 
 def update(conn: sa.Connection, stack_id: str, **values: Any) -> bool:

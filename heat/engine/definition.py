@@ -21,13 +21,43 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from heat.common import exception, identifier
 from heat.engine import function, output, parameters, rsrc_defn
 from heat.engine.environment import environment as env
 from heat.engine.template import core
+
+#: (name, definitions by name) -> names that it requires
+ImpliedRule = Callable[[str, Mapping[str, Any]], Iterable[str]]
+
+_implied: dict[str, ImpliedRule] = {}
+
+
+def register_implied(resource_type: str, rule: ImpliedRule) -> None:
+    """Say which resources those of a type require without referring to them.
+
+    Known for the whole process, as a graph is drawn at many places, some
+    of them far from any plug-in.
+    """
+    _implied[resource_type] = rule
+
+
+def _leads_to(
+    needs: Mapping[str, set[str]], start: str, goal: str
+) -> bool:
+    """Whether ``start`` requires ``goal``, by whatever way."""
+    seen, todo = {start}, [start]
+    while todo:
+        name = todo.pop()
+        if name == goal:
+            return True
+        more = needs.get(name, set()) - seen
+        seen |= more
+        todo.extend(more)
+    return False
+
 
 #: Most items of one iterator, and most bytes, of a yaql expression.
 YAQL_LIMITS = (200, 10_000)
@@ -172,12 +202,23 @@ class StackDefinition:
     def dependencies(self) -> dict[str, frozenset[str]]:
         """For each enabled resource the names of those it requires.
 
+        Beyond what the template says, types may imply an order (see
+        :func:`register_implied`); what the template says has precedence.
+
         :raises InvalidTemplateReference: for a name that isn't there
         """
-        return {
-            name: frozenset(defn.dependencies(self))
+        needs = {
+            name: set(defn.dependencies(self))
             for name, defn in self.resource_definitions.items()
         }
+        for name, defn in self.resource_definitions.items():
+            rule = _implied.get(defn.resource_type)
+            if rule is None:
+                continue
+            for other in sorted(rule(name, self.resource_definitions)):
+                if other in needs and not _leads_to(needs, other, name):
+                    needs[name].add(other)
+        return {name: frozenset(each) for name, each in needs.items()}
 
     @functools.cached_property
     def _asked(self) -> dict[str, frozenset[function.Attr]]:

@@ -46,6 +46,7 @@ from heat.engine import (
     attributes,
     clients,
     constraints,
+    definition,
     properties,
     resources,
     support,
@@ -147,6 +148,8 @@ class PluginRegistry:
     def add(self, name: str, cls: type[Resource]) -> None:
         """Add one resource type, in the place of an earlier one."""
         self._types[name] = cls
+        if cls.implicit_dependencies is not Resource.implicit_dependencies:
+            definition.register_implied(name, cls.implicit_dependencies)
 
     def add_constraint(self, name: str, rule: Any) -> None:
         """Add one named constraint."""

@@ -137,6 +137,10 @@ STACK_STATUS_REASON = STACK_STATUS_DATA
 STACK_CLEANUP = "cleanup"
 STACK_LOCK = "lock"
 
+# Ours: beside the sections of an environment, when it is asked for.
+ENVIRONMENT_FILES = "environment_files"
+ENVIRONMENT_SOURCES = "sources"
+
 OUTPUT_KEYS = (
     OUTPUT_DESCRIPTION,
     OUTPUT_KEY,

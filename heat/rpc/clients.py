@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heat.common.context import RequestContext
-from heat.rpc import api, transport
+from heat.rpc import api, errors, transport
 from heat.rpc.stack_calls import (
     ActionCalls,
     Dict,
@@ -51,9 +51,22 @@ class TemplateCalls(EngineCalls):
         files_container: str | None = None,
         show_nested: bool = False,
         ignorable_errors: list[str] | None = None,
+        explicit_parameters: list[str] | None = None,
     ) -> Dict:
-        """Check a template; what its parameters are."""
-        return self._call("validate_template", "1.36", locals(), dict)
+        """Check a template; what its parameters are.
+
+        :param explicit_parameters: names given beside the environment; an
+            older engine, which makes no difference, isn't told
+        """
+        arguments = locals()
+        if explicit_parameters is not None:
+            try:
+                return self._call("validate_template", "1.38", arguments, dict)
+            except Exception as error:
+                if not errors.is_too_new(error):
+                    raise
+        del arguments["explicit_parameters"]
+        return self._call("validate_template", "1.36", arguments, dict)
 
     def get_template(
         self, context: RequestContext, stack_identity: Dict
@@ -62,10 +75,21 @@ class TemplateCalls(EngineCalls):
         return self._call("get_template", None, locals(), dict)
 
     def get_environment(
-        self, context: RequestContext, stack_identity: Dict
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        with_sources: bool = False,
     ) -> Dict:
-        """The environment of a stack."""
-        return self._call("get_environment", "1.28", locals(), dict)
+        """The environment of a stack.
+
+        :param with_sources: with where each value comes from; an older
+            engine can't tell
+        """
+        arguments = locals()
+        if with_sources:
+            return self._call("get_environment", "1.38", arguments, dict)
+        del arguments["with_sources"]
+        return self._call("get_environment", "1.28", arguments, dict)
 
     def get_files(
         self, context: RequestContext, stack_identity: Dict

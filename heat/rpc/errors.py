@@ -88,6 +88,15 @@ def plain(error: Exception) -> Exception:
     return error
 
 
+def is_too_new(error: Exception) -> bool:
+    """Whether a call failed because the other end is older than it."""
+    if isinstance(error, oslo_messaging.RPCVersionCapError):
+        return True
+    # Raised over there, in a module that is not allowed to come here.
+    name = str(getattr(error, "exc_type", type(error).__name__))
+    return name.removesuffix(_SUFFIX) == "UnsupportedVersion"
+
+
 def _from_remote_error(error: Any) -> Exception:
     """Find the class where oslo.messaging could not call it."""
     name = str(error.exc_type)

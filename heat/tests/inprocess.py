@@ -26,6 +26,7 @@ from werkzeug import test
 
 from heat.api import app
 from heat.common import config
+from heat.db import session
 from heat.engine import plugins
 from heat.engine.environment import shared
 from heat.engine.service import server
@@ -60,7 +61,9 @@ class Service(fixtures.Fixture):
         self.conf.set_override("template_dir", "/nonexistent")
         for name, value in self.options.items():
             self.conf.set_override(name, value)
-        self.db = self.useFixture(backends.Scratch()).db
+        self.url = self.useFixture(backends.Scratch()).url
+        self.db = session.Database(self.conf, url=self.url)
+        self.addCleanup(self.db.dispose)
         self.bus = local.LocalBus()
         self.addCleanup(self.bus.close)
         self.addCleanup(shared.install, None)

@@ -202,11 +202,12 @@ def template(call: Call) -> Answer:
 
 def environment(call: Call) -> Answer:
     """GET S/environment"""
-    if call.query.get("with_sources"):
-        raise exception.NotImplementedYet(
-            feature="with_sources of an environment"
-        )
-    return Answer(call.engine.get_environment(call.context, call.identity))
+    shown = call.engine.get_environment(
+        call.context,
+        call.identity,
+        **call.given("with_sources"),
+    )
+    return Answer(shown)
 
 
 def files(call: Call) -> Answer:

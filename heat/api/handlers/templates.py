@@ -23,6 +23,10 @@ def validate_template(call: Call) -> Answer:
     limits = call.settings
     fetcher = urlfetch.Fetcher(limits.max_template, limits.fetch_timeout)
     asked = stack_request.read(call.body, fetcher.fetch, limits.max_template)
+    told = {}
+    if asked.environment_files:
+        # Only then it matters; otherwise an older engine will do.
+        told["explicit_parameters"] = asked.args["explicit_parameters"]
     row = call.engine.validate_template(
         call.context,
         stack_request.need_template(asked),
@@ -32,6 +36,7 @@ def validate_template(call: Call) -> Answer:
         files_container=asked.files_container,
         show_nested=call.query.get("show_nested", False),
         ignorable_errors=call.query.get("ignore_errors"),
+        **told,
     )
     return Answer(row)
 

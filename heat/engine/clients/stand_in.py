@@ -30,23 +30,6 @@ from heat.db import models
 
 GROUP = "test_resources"
 
-#: (group, options) pairs, to be registered with the others at start
-OPTS = (
-    (
-        GROUP,
-        [
-            cfg.BoolOpt(
-                "record_objects",
-                default=False,
-                help="Keep a row in the table test_object for each object "
-                "that a resource type without a cloud stands for. For "
-                "tests of the service only.",
-            )
-        ],
-    ),
-)
-
-
 def is_recording(conf: Any) -> bool:
     """Tell whether objects are recorded; False where nobody configured."""
     try:

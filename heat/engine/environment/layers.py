@@ -26,8 +26,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from heat.common.i18n import _
-from heat.engine.environment import environment
-from heat.engine.environment import files
+from heat.engine.environment import environment, files
 from heat.engine.environment.files import EXPLICIT, FILE, INLINE, Layer
 
 _HOOKS: Final = "hooks"
@@ -97,7 +96,9 @@ def patch(stored: Sequence[Layer], change: Change) -> Stack:
     new = {**change.contents, **dict(change.listed)}
     kept = [_renewed(layer, new) for layer in kept]
     names = {layer.name for layer in kept if layer.kind == FILE}
-    inline, hooks = reduced(change.inline, [each for _n, each in change.listed])
+    inline, hooks = reduced(
+        change.inline, [each for _n, each in change.listed]
+    )
     _add_inline(kept, inline)
     kept.extend(
         Layer(name, data) for name, data in change.listed if name not in names

@@ -25,8 +25,7 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from heat.engine.environment import environment
-from heat.engine.environment import files
+from heat.engine.environment import environment, files
 from heat.engine.environment import layers as env_layers
 from heat.engine.environment.files import Layer
 from heat.engine.environment.layers import Path

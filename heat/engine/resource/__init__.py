@@ -20,6 +20,7 @@ from __future__ import annotations
 from heat.engine.resource.base import Resource
 from heat.engine.resource.memory import Changes
 from heat.engine.resource.outcomes import (
+    LockTakenOver,
     NoActionRequired,
     PollDelay,
     UpdateReplace,
@@ -28,6 +29,7 @@ from heat.engine.resource.view import StackValues, StackView
 
 __all__ = (
     "Changes",
+    "LockTakenOver",
     "NoActionRequired",
     "PollDelay",
     "Resource",

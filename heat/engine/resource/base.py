@@ -73,6 +73,9 @@ class Resource(Overridable):
         self.target: rsrc_defn.ResourceDefinition = definition
         #: the object is the user's; plug-ins read it, the engine sets it
         self.external = False
+        #: what find_lock_state() gave before the object was locked; None
+        #: when we hold no lock on it. The engine sets it
+        self.lock_found: dict[str, Any] | None = None
         self.uuid: str | None = None
         self.id: int | None = None
         self.created_time: datetime.datetime | None = None

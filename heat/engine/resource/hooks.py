@@ -18,6 +18,7 @@ Which resources a hook is asked for on is the environment's business.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 HOOK_TYPES = (
@@ -37,9 +38,44 @@ HOOK_TYPES = (
 )
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mark:
+    """What the data of a resource says of a hook, in one traversal.
+
+    :ivar is_set: it waits there; else it has been let go
+    :ivar node: the node of the graph that waits, and which half of it
+    """
+
+    is_set: bool
+    traversal_id: str = ""
+    node: int = 0
+    half: str = ""
+
+
+def mark_set(traversal_id: str, node: int, half: str) -> str:
+    """The entry of a hook at which a node waits."""
+    return f"set {traversal_id} {node} {half}"
+
+
+def mark_cleared(traversal_id: str) -> str:
+    """The entry of a hook that a node has passed."""
+    return f"cleared {traversal_id}"
+
+
+def read(text: str | None) -> Mark | None:
+    """An entry, None when there is none."""
+    parts = (text or "").split()
+    if len(parts) == 4 and parts[0] == "set":
+        return Mark(True, parts[1], int(parts[2]), parts[3])
+    if len(parts) == 2 and parts[0] == "cleared":
+        return Mark(False, parts[1])
+    return Mark(True) if parts else None
+
+
 def has_hook(rsrc: Any, hook: str) -> bool:
     """Tell whether ``hook`` holds the resource now."""
-    return hook in rsrc.data()
+    mark = read(rsrc.data().get(hook))
+    return mark is not None and mark.is_set
 
 
 def set_hook(rsrc: Any, hook: str) -> None:

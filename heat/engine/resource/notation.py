@@ -32,8 +32,8 @@ properties of its own. Flags: ``required``, ``update`` (changed in place),
 ``immutable``, ``=`` and a default (JSON), ``in`` and the allowed values
 (JSON), ``range`` and ``len`` with bounds, ``is`` and a named constraint,
 ``hidden``, ``deprecated``, ``unsupported``. Entries end with a line, a comma
-or a semicolon; what follows ``--`` is the description, which goes on in the
-next line when that begins with ``--`` too. Pure.
+or a semicolon; what follows ``--`` is the description, which goes on in lines
+that begin with ``--`` too. Pure.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Reader:
     _WORD = re.compile(r"[^\s{}(),;]+")
     _SPACE = re.compile(r"\s*")
     _TYPE = re.compile(rf"[ \t]*({'|'.join(_TYPES)})\b")
-    _SAID = re.compile(r"[ \t]*--[ \t]*([^\n]*)(?:\n[ \t]*(?=--))?")
+    _SAID = re.compile(r"\s*--[ \t]*([^\n]*)")
     _json = json.JSONDecoder()
 
     def __init__(self, text: str, rule: Rule) -> None:

@@ -20,7 +20,12 @@ from __future__ import annotations
 from heat.common.exception import UpdateReplace
 from heat.common.i18n import _
 
-__all__ = ("NoActionRequired", "PollDelay", "UpdateReplace")
+__all__ = (
+    "LockTakenOver",
+    "NoActionRequired",
+    "PollDelay",
+    "UpdateReplace",
+)
 
 
 class PollDelay(Exception):
@@ -34,6 +39,18 @@ class PollDelay(Exception):
             raise ValueError(_("The period must not be negative"))
         super().__init__(_("Poll again in %s seconds") % period)
         self.period = period
+
+
+class LockTakenOver(Exception):
+    """Raised by ``handle_unlock``: somebody else holds the lock by now.
+
+    It is left to them; the resource counts as unlocked.
+
+    :param reason: text for the event
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason or _("somebody else locked the object"))
 
 
 class NoActionRequired(Exception):

@@ -19,6 +19,7 @@ what the engine makes of the answer.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from heat.common import exception
@@ -70,6 +71,9 @@ class Overridable(Memory):
     strict_dependency: ClassVar[bool] = True
     #: actions during which a signal is refused
     no_signal_actions: ClassVar[tuple[str, ...]] = ("SUSPEND", "DELETE")
+    #: a signal only changes what is kept with the resource, so it passes
+    #: a lock, and is handled once more when another came in between
+    signal_is_data: ClassVar[bool] = False
     #: replace an object that a check found to be bad
     always_replace_on_check_failed: ClassVar[bool] = True
     #: operations outside a request need the user's trust
@@ -153,6 +157,21 @@ class Overridable(Memory):
 
     def restore_prev_rsrc(self, convergence: bool = False) -> None:
         """Undo :meth:`prepare_for_replace` when rolling back."""
+
+    @staticmethod
+    def implicit_dependencies(
+        name: str, definitions: Mapping[str, Any]
+    ) -> Collection[str]:
+        """Names of resources that must be there first, and that the
+        template does not show.
+
+        Found out from references and plain values of properties alone,
+        before anything is made. One that would close a circle is dropped.
+
+        :param name: of the resource in question
+        :param definitions: all of the stack's, by name
+        """
+        return ()
 
     def add_dependencies(self, deps: Any) -> None:
         """Add dependencies that the template does not show."""

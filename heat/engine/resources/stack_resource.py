@@ -370,6 +370,20 @@ class StackResource(resource.Resource):
     def check_check_complete(self, cookie: Any = None) -> bool:
         return self._ended()
 
+    # LOCK and UNLOCK reach the child together with the stack that it is in.
+
+    def handle_lock(self, level: str, reason: str | None) -> None:
+        """The child has begun its part already."""
+
+    def check_lock_complete(self, cookie: Any = None) -> bool:
+        return self.resource_id is None or self._ended()
+
+    def handle_unlock(self) -> None:
+        """The child has begun its part already."""
+
+    def check_unlock_complete(self, cookie: Any = None) -> bool:
+        return self.resource_id is None or self._ended()
+
     # -- outputs -----------------------------------------------------------
 
     def get_output(self, op: str) -> Any:

@@ -22,7 +22,7 @@ from typing import Any
 
 from heat.common.context import RequestContext
 from heat.engine.service import base
-from heat.engine.stack import actions
+from heat.engine.stack import actions, lock
 
 Dict = dict[str, Any]
 
@@ -38,7 +38,9 @@ class ActionEndpoint(base.Endpoint):
         cancel_with_rollback: bool = True,
     ) -> None:
         """Stop a running update, with or without going back."""
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(
+            context, stack_identity, mutating="cancel_update"
+        )
         actions.cancel(
             self._engine, context, stack, rollback=cancel_with_rollback
         )
@@ -48,7 +50,9 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to suspend a stack."""
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(
+            context, stack_identity, mutating="suspend"
+        )
         actions.suspend(self._engine, context, stack)
 
     @base.request
@@ -56,7 +60,9 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to resume a stack."""
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(
+            context, stack_identity, mutating="resume"
+        )
         actions.resume(self._engine, context, stack)
 
     @base.request
@@ -64,7 +70,9 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to check a stack's resources."""
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(
+            context, stack_identity, mutating="check"
+        )
         actions.check(self._engine, context, stack)
 
     @base.request
@@ -76,22 +84,36 @@ class ActionEndpoint(base.Endpoint):
         reason: str | None = None,
         expires_in: int | None = None,
     ) -> None:
-        """Lock a stack."""
-        self._refuse(context, stack_identity, "Locking a stack")
+        """Lock a stack and all below it, or change the level of its lock.
+
+        :param level: ``all`` or ``stacks``
+        :param expires_in: seconds until the engine unlocks it
+        :raises StackLocked, StackNotLockable, ActionInProgress: its state
+            does not allow it
+        """
+        stack = self._stack(context, stack_identity, show_deleted=True)
+        lock.lock(self._engine, context, stack, level, reason, expires_in)
 
     @base.request
     def stack_unlock(
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
-        """Unlock a stack."""
-        self._refuse(context, stack_identity, "Unlocking a stack")
+        """Unlock a stack and all that was locked with it.
+
+        :raises StackLocked, StackNotLocked, ActionInProgress: its state
+            does not allow it
+        """
+        stack = self._stack(context, stack_identity)
+        lock.unlock(self._engine, context, stack)
 
     @base.request
     def stack_snapshot(
         self, context: RequestContext, stack_identity: Dict, name: str | None
     ) -> Dict:
         """Begin to take a snapshot."""
-        return self._refuse(context, stack_identity, "A snapshot")
+        return self._refuse(
+            context, stack_identity, "A snapshot", mutating="snapshot"
+        )
 
     @base.request
     def show_snapshot(
@@ -105,7 +127,9 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict, snapshot_id: str
     ) -> None:
         """Delete a snapshot."""
-        self._refuse(context, stack_identity, "A snapshot")
+        self._refuse(
+            context, stack_identity, "A snapshot", mutating="delete_snapshot"
+        )
 
     @base.request
     def stack_list_snapshots(
@@ -120,10 +144,16 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict, snapshot_id: str
     ) -> None:
         """Begin to restore a stack from a snapshot."""
-        self._refuse(context, stack_identity, "Restoring a stack")
+        self._refuse(
+            context, stack_identity, "Restoring a stack", mutating="restore"
+        )
 
     def _refuse(
-        self, context: RequestContext, stack_identity: Dict, feature: str
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        feature: str,
+        mutating: str | None = None,
     ) -> Dict:
-        self._stack(context, stack_identity)
+        self._stack(context, stack_identity, mutating=mutating)
         raise base.not_yet(feature)

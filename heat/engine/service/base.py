@@ -28,6 +28,7 @@ from heat.common.identifier import HeatIdentifier
 from heat.db import stacks
 from heat.db.stacks import StackRecord
 from heat.engine.ports import Engine
+from heat.engine.stack import lock
 from heat.rpc import api, transport
 
 LOG = logging.getLogger(__name__)
@@ -55,6 +56,11 @@ def request(
     ) -> R:
         try:
             return method(self, context, *args, **kwargs)
+        except exception.StackLocked as error:
+            engine = getattr(self, "_engine", None)
+            if engine is not None:
+                lock.count_blocked(engine, context, error)
+            raise transport.ExpectedException() from error
         except _EXPECTED as error:
             LOG.debug("%s: %s", method.__name__, error)
             raise transport.ExpectedException() from error
@@ -91,16 +97,23 @@ class Endpoint:
         stack_identity: Mapping[str, Any],
         *,
         show_deleted: bool = False,
+        mutating: str | None = None,
     ) -> StackRecord:
         """The stack of an identity, if the caller may see it.
 
+        :param mutating: what is about to be done with it, one of
+            :data:`heat.engine.stack.lock.KINDS`; None: it is only read
         :raises EntityNotFound: there is none, or it is somebody else's
+        :raises StackLocked: it is locked against that
         """
-        return self._engine.db.read(
+        stack = self._engine.db.read(
             lambda conn: find(
                 conn, context, stack_identity, show_deleted=show_deleted
             )
         )
+        if mutating is not None:
+            lock.guard(stack, mutating)
+        return stack
 
 
 def find(

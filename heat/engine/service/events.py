@@ -25,6 +25,7 @@ from heat.db import events, stacks
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters
 from heat.engine.service.stacks import words
+from heat.engine.stack import hidden, load
 from heat.rpc import api
 
 Dict = dict[str, Any]
@@ -84,7 +85,28 @@ class EventEndpoint(base.Endpoint):
                 for record in listed
             ]
 
-        return self._engine.db.read(work)
+        listed = self._engine.db.read(work)
+        if "uuid" in wanted:
+            # Only who shows a single event shows the properties.
+            for each in listed:
+                self._hide(context, each)
+        return listed
+
+    def _hide(self, context: RequestContext, shown: Dict) -> None:
+        """Mask values of hidden parameters in an event's properties."""
+        given = shown[api.EVENT_RES_PROPERTIES]
+        if not given:
+            return
+        stack = self._stack(
+            context, shown[api.EVENT_STACK_ID], show_deleted=True
+        )
+        try:
+            made = load.definition(self._engine, stack)
+            known = hidden.secrets(made)
+        except (exception.HeatException, ValueError):
+            # What is secret isn't known, so nothing is told.
+            given, known = {}, frozenset()
+        shown[api.EVENT_RES_PROPERTIES] = hidden.mask(given, known)
 
 
 def _stacks(

@@ -27,23 +27,23 @@ from heat.db import resources, stacks
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters
-from heat.engine.stack import load
+from heat.engine.stack import load, lock
 from heat.rpc import api
 
 Dict = dict[str, Any]
 
 # What a list of resources may be filtered by -> field of the record.
 _FILTERS = {
-    "action": "action",
+    "action": "shown_action",
     "id": "uuid",
     "name": "name",
     "physical_resource_id": "physical_id",
-    "status": "status",
+    "status": "shown_status",
     "type": "resource_type",
     "uuid": "uuid",
-    api.RES_ACTION: "action",
+    api.RES_ACTION: "shown_action",
     api.RES_NAME: "name",
-    api.RES_STATUS: "status",
+    api.RES_STATUS: "shown_status",
     api.RES_TYPE: "resource_type",
 }
 
@@ -207,8 +207,15 @@ class ResourceEndpoint(base.Endpoint):
         details: Any,
         sync_call: bool = False,
     ) -> Any:
-        """Send a signal to a resource."""
-        _named(self._shown(context, stack_identity), resource_name)
+        """Send a signal to a resource.
+
+        :raises StackLocked: it would clear a hook
+        """
+        shown = self._shown(context, stack_identity)
+        _named(shown, resource_name)
+        if isinstance(details, dict) and details.get("unset_hook"):
+            lock.guard(shown.stack, "clear_hook")
+        # Here: lock.ignores_signal(), before anything else is done.
         raise base.not_yet("Signalling a resource")
 
     @base.request
@@ -221,7 +228,9 @@ class ResourceEndpoint(base.Endpoint):
         resource_status_reason: str | None = None,
     ) -> None:
         """Mark a resource for replacement, or well again."""
-        _named(self._shown(context, stack_identity), resource_name)
+        shown = self._shown(context, stack_identity)
+        _named(shown, resource_name)
+        lock.guard(shown.stack, "mark_unhealthy")
         raise base.not_yet("Marking a resource unhealthy")
 
     # -- helpers --------------------------------------------------------------

@@ -17,7 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.context import RequestContext
+from heat.db import software
 from heat.engine.service import base
+from heat.engine.stack import lock
 
 Dict = dict[str, Any]
 
@@ -103,6 +105,7 @@ class SoftwareEndpoint(base.Endpoint):
         stack_user_project_id: str | None = None,
         deployment_id: str | None = None,
     ) -> Dict:
+        lock.guard_object(self._engine, server_id, "deployment")
         raise base.not_yet(_DEPLOYMENTS)
 
     @base.request
@@ -118,12 +121,16 @@ class SoftwareEndpoint(base.Endpoint):
         status_reason: str | None,
         updated_at: str | None,
     ) -> Dict:
+        # Status, outputs and reason are data: what the server reports.
+        if (config_id, input_values, action) != (None, None, None):
+            self._guard(deployment_id)
         raise base.not_yet(_DEPLOYMENTS)
 
     @base.request
     def delete_software_deployment(
         self, context: RequestContext, deployment_id: str
     ) -> None:
+        self._guard(deployment_id)
         raise base.not_yet(_DEPLOYMENTS)
 
     @base.request
@@ -135,3 +142,14 @@ class SoftwareEndpoint(base.Endpoint):
         updated_at: str | None,
     ) -> Any:
         raise base.not_yet(_DEPLOYMENTS)
+
+    def _guard(self, deployment_id: str) -> None:
+        """Check that no stack that holds the server is locked.
+
+        :raises StackLocked: quoting the record of the lock
+        """
+        found = self._engine.db.read(
+            lambda conn: software.get_deployment(conn, deployment_id)
+        )
+        if found is not None:
+            lock.guard_object(self._engine, found.server_id, "deployment")

@@ -252,7 +252,7 @@ class StackEndpoint(base.Endpoint):
         :raises StackValidationFailed: and others of class 400
         """
         _refuse(files_container, template_id)
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(context, stack_identity, mutating="update")
         converge.update(
             self._engine,
             context,
@@ -273,7 +273,7 @@ class StackEndpoint(base.Endpoint):
 
         :raises EntityNotFound: there is none, or it is somebody else's
         """
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(context, stack_identity, mutating="delete")
         delete.delete(self._engine, context, stack)
 
     @base.request
@@ -289,7 +289,7 @@ class StackEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> Dict:
         """Forget a stack and leave its resources alive."""
-        self._stack(context, stack_identity)
+        self._stack(context, stack_identity, mutating="abandon")
         if not self._engine.conf.enable_stack_abandon:
             raise exception.NotSupported(feature="Stack Abandon")
         raise base.not_yet("Abandoning a stack")

@@ -24,10 +24,13 @@ from heat.common.i18n import _
 from heat.db import templates
 from heat.db.stacks import StackRecord
 from heat.db.templates import TemplateRecord
-from heat.engine import parameters
-from heat.engine.environment.environment import Environment
 from heat.engine.service import base
-from heat.engine.stack import load, outputs, validate
+from heat.engine.stack import (
+    environment_views,
+    environments,
+    outputs,
+    validate,
+)
 from heat.engine.template import base as template_base
 from heat.rpc import api
 
@@ -48,8 +51,11 @@ class TemplateEndpoint(base.Endpoint):
         files_container: str | None = None,
         show_nested: bool = False,
         ignorable_errors: list[str] | None = None,
+        explicit_parameters: list[str] | None = None,
     ) -> Dict:
         """Check a template; what its parameters are.
+
+        :param explicit_parameters: names given beside the environment
 
         :raises StackValidationFailed: and others of class 400
         """
@@ -64,6 +70,7 @@ class TemplateEndpoint(base.Endpoint):
             environment_files=environment_files,
             show_nested=show_nested,
             ignorable_errors=ignorable_errors,
+            explicit_parameters=explicit_parameters,
         )
         return answer
 
@@ -77,25 +84,30 @@ class TemplateEndpoint(base.Endpoint):
 
     @base.request
     def get_environment(
-        self, context: RequestContext, stack_identity: Dict
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        with_sources: bool = False,
     ) -> Dict:
-        """The environment of a stack; hidden parameters are masked."""
+        """The environment of a stack; hidden parameters are masked.
+
+        :param with_sources: tell where each value comes from as well
+        """
         stack = self._stack(context, stack_identity, show_deleted=True)
-        shown = Environment(self._template(stack).environment).as_dict()
-        schemata = load.definition(self._engine, stack).parameters.schemata
-        for section in ("parameters", "parameter_defaults"):
-            for name in shown.get(section) or {}:
-                if name in schemata and schemata[name].hidden:
-                    shown[section][name] = parameters.MASK
-        return shown
+        shown = self._shown(stack)
+        answer = shown.environment()
+        if with_sources:
+            answer[api.ENVIRONMENT_FILES] = shown.file_names()
+            answer[api.ENVIRONMENT_SOURCES] = shown.sources()
+        return answer
 
     @base.request
     def get_files(
         self, context: RequestContext, stack_identity: Dict
     ) -> dict[str, str]:
-        """The files of a stack, by name."""
+        """The files of a stack, by name; hidden parameters are masked."""
         stack = self._stack(context, stack_identity, show_deleted=True)
-        return self._template(stack).files
+        return self._shown(stack).files()
 
     @base.request
     def list_outputs(
@@ -213,6 +225,19 @@ class TemplateEndpoint(base.Endpoint):
                 _("template_type must be cfn or hot, not %s") % template_type
             )
         return self._engine.plugins.template(type_name, template_type)
+
+    def _shown(self, stack: StackRecord) -> environment_views.Shown:
+        record = self._template(stack)
+        rows = self._engine.db.read(
+            lambda conn: templates.get_layers(conn, record.id)
+        )
+        declared = template_base.load(record.template, record.files)
+        return environment_views.Shown(
+            record.files,
+            record.environment,
+            environments.stored_layers(record, rows),
+            declared.parameter_schemata(),
+        )
 
     def _template(self, stack: StackRecord) -> TemplateRecord:
         found = self._engine.db.read(

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import uuid
 
+import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
+from heat.db import locks
 from heat.db import stacks
 from heat.engine.ports import Engine
 from heat.engine.stack import converge
@@ -51,10 +53,8 @@ def resume(
     :raises ActionInProgress: another action runs
     :raises NotSupported: the stack is not suspended
     """
-    if stack.status != "IN_PROGRESS" and stack.action not in (
-        "SUSPEND",
-        "RESUME",
-    ):
+    action, status = stack.base
+    if status != "IN_PROGRESS" and action not in ("SUSPEND", "RESUME"):
         raise exception.NotSupported(
             feature=_("Resuming a stack that is not suspended")
         )
@@ -77,7 +77,7 @@ def _walk(
     stack: stacks.StackRecord,
     action: str,
 ) -> None:
-    if stack.status == "IN_PROGRESS" or stack.action == "DELETE":
+    if stack.status == "IN_PROGRESS" or stack.base[0] == "DELETE":
         raise exception.ActionInProgress(
             stack_name=stack.name, action=stack.action
         )
@@ -88,9 +88,12 @@ def _walk(
         f"Stack {action} started",
         traversal_id=str(uuid.uuid4()),
     )
-    begun = engine.db.run(
-        lambda conn: begin.begin(conn, stack, order, timeutils.utcnow())
-    )
+
+    def work(conn: sa.Connection) -> begin.Begun:
+        locks.refuse_locked_below(conn, stack, action.lower())
+        return begin.begin(conn, stack, order, timeutils.utcnow())
+
+    begun = engine.db.run(work)
     converge.send(engine, context, begun)
 
 

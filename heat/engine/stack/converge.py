@@ -25,6 +25,7 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
+from heat.db import locks
 from heat.db import stacks
 from heat.db import templates
 from heat.engine.ports import Engine
@@ -226,6 +227,7 @@ def update(
             values,
             traversal_id,
         )
+        locks.refuse_locked_below(conn, stack, "update")
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
         if tags is not None:
             stacks.set_tags(conn, stack.id, tags)
@@ -271,15 +273,13 @@ def check_may_update(stack: stacks.StackRecord) -> None:
 
     :raises ActionInProgress, NotSupported: it does not
     """
-    if stack.action == "SUSPEND":
+    action, status = stack.base
+    if action == "SUSPEND":
         raise exception.NotSupported(
             feature=_("Updating a stack when it is suspended")
         )
-    deleting = stack.action == "DELETE" and stack.status != "FAILED"
-    busy = (
-        stack.status == "IN_PROGRESS"
-        and stack.action not in UPDATE_SUPERSEDES
-    )
+    deleting = action == "DELETE" and status != "FAILED"
+    busy = status == "IN_PROGRESS" and action not in UPDATE_SUPERSEDES
     if deleting or busy:
         raise exception.ActionInProgress(
             stack_name=stack.name, action=stack.action

@@ -20,6 +20,7 @@ from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.common.context import RequestContext
+from heat.db import locks
 from heat.db import stacks
 from heat.engine.ports import Engine
 from heat.engine.stack import converge
@@ -37,11 +38,17 @@ def delete(
 
     Whatever else runs is superseded: operations end at their next poll.
 
+    A lock that failed, or that could not be released, ends with it: each
+    object is released before it is deleted.
+
     :raises ActionInProgress: others were faster, several times
+    :raises StackLocked: it is locked, or a stack below it is
     """
     for left in reversed(range(_TRIES)):
         if stack.action == "DELETE" and stack.status != "FAILED":
             return
+        if stack.lock_level is not None and not _may_release(stack):
+            raise locks.refusal(stack, "delete")
         traversal_id = str(uuid.uuid4())
         try:
             begun = _begin(engine, stack, traversal_id)
@@ -59,6 +66,10 @@ def delete(
         stack = found
 
 
+def _may_release(stack: stacks.StackRecord) -> bool:
+    return stack.status == "FAILED" and stack.lock_root == stack.id
+
+
 def _begin(
     engine: Engine, stack: stacks.StackRecord, traversal_id: str
 ) -> begin.Begun:
@@ -69,7 +80,10 @@ def _begin(
             None,
             "Stack DELETE started",
             traversal_id=traversal_id,
+            releases=stack.lock_level is not None,
         )
-        return begin.begin(conn, stack, order, timeutils.utcnow())
+        begun = begin.begin(conn, stack, order, timeutils.utcnow())
+        locks.refuse_locked_below(conn, stack, "delete")
+        return begun
 
     return engine.db.run(work)

@@ -20,19 +20,18 @@ the template declares, and turns layers into rows and back.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from heat.common import exception
-from heat.common import template_format
+from heat.common import exception, template_format
 from heat.common.i18n import _
 from heat.db import templates
 from heat.engine import parameters
 from heat.engine.environment import environment as env
 from heat.engine.environment import files as env_files
 from heat.engine.environment import layers as env_layers
-from heat.engine.environment import provenance
-from heat.engine.environment import registry
+from heat.engine.environment import provenance, registry
 
 if TYPE_CHECKING:
     from heat.engine.stack import prepare
@@ -234,7 +233,7 @@ def _check_names(change: env_layers.Change, schemata: Schemata) -> None:
 
 
 def secret_names(
-    layers: Iterable[env_layers.Layer],
+    layers: Iterable[env_files.Layer],
     files: Mapping[str, str],
     schemata: Schemata,
 ) -> frozenset[str]:
@@ -258,18 +257,20 @@ def secret_names(
     return frozenset(found)
 
 
-def _hidden_in(text: str) -> set[str]:
+# Many nested stacks of one tree have the same files.
+@functools.lru_cache(maxsize=256)
+def _hidden_in(text: str) -> frozenset[str]:
     try:
         declared = template_format.parse(text).get("parameters")
     except ValueError:
-        return set()
+        return frozenset()
     if not isinstance(declared, dict):
-        return set()
-    return {
+        return frozenset()
+    return frozenset(
         name
         for name, schema in declared.items()
         if isinstance(schema, dict) and schema.get("hidden")
-    }
+    )
 
 
 # -- rows ---------------------------------------------------------------------
@@ -286,9 +287,9 @@ def stored_layers(
     if not rows:
         if not record.environment:
             return ()
-        return (env_layers.Layer("", record.environment, env_files.INLINE),)
+        return (env_files.Layer("", record.environment, env_files.INLINE),)
     return tuple(
-        env_layers.Layer(
+        env_files.Layer(
             row.name or "",
             row.content or {},
             row.kind,
@@ -321,7 +322,7 @@ def rows(
 
 
 def reason(
-    layers: Sequence[env_layers.Layer],
+    layers: Sequence[env_files.Layer],
     declared: Collection[str],
     name: str,
 ) -> str | None:

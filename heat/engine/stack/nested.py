@@ -29,7 +29,7 @@ import sqlalchemy as sa
 from heat.common import exception
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import holders, stacks, templates
+from heat.db import holders, locks, stacks, templates
 from heat.engine.ports import Engine
 from heat.engine.resource import StackView, child
 from heat.engine.stack import actions, converge, delete, load, outputs, prepare
@@ -207,9 +207,10 @@ class Children:
         self, stack: stacks.StackRecord, wanted: child.Wanted
     ) -> bool:
         """Whether the child is what is wanted, or becomes that right now."""
-        if stack.action == "DELETE" or stack.status == "FAILED":
+        action, status = stack.base
+        if action == "DELETE" or status == "FAILED":
             return False
-        if stack.status == "IN_PROGRESS" and stack.action not in _CONVERGING:
+        if status == "IN_PROGRESS" and action not in _CONVERGING:
             return False
         stored = self._engine.db.read(
             lambda conn: templates.get(conn, stack.raw_template_id)
@@ -245,6 +246,8 @@ class Children:
                     _("This engine does not work on resource %s any more")
                     % wanted.resource_name
                 )
+            # What a failed action left running makes nothing any more.
+            locks.hold_unlocked(conn, parent.id or "", "update", shared=True)
 
         return check
 
@@ -263,7 +266,7 @@ class Children:
         stack = self._get(child_id)
         if stack.action == action and stack.status == "IN_PROGRESS":
             return
-        if action == "RESUME" and stack.action not in ("SUSPEND", "RESUME"):
+        if action == "RESUME" and stack.base[0] not in ("SUSPEND", "RESUME"):
             return
         _ACTIONS[action](self._engine, parent.context, stack)
 

@@ -282,7 +282,10 @@ class _place:
     def __exit__(self, _type: Any, error: Any, _trace: Any) -> None:
         where = ["resources", self._name]
         if isinstance(error, exception.StackValidationFailed):
-            if error.path[:1] == ["resources"]:
+            own = f"resources.{self._name}."
+            if error.path[:1] == ["resources"] or (
+                error.path and error.path[0].startswith(own)
+            ):
                 return
             raise exception.StackValidationFailed(
                 error.error, [*where, *error.path], error.error_message

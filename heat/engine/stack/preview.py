@@ -42,7 +42,7 @@ from heat.engine.stack import (
 )
 from heat.engine.stack.preview_changes import Change, Changes
 from heat.engine.stack.preview_rows import Rows
-from heat.engine.traversal import gather
+from heat.engine.traversal import check, gather
 from heat.engine.traversal.decide import Step
 
 LOG = logging.getLogger(__name__)
@@ -307,7 +307,7 @@ class _Judge:
             row_id=node.row.id,
             uuid=node.row.uuid,
             reference_id=rsrc.reference_id(),
-            attributes=gather.kept_attributes(self._rows.scene, node),
+            attributes=check.kept_attributes(self._rows.scene, node),
             action=node.row.action,
             status=node.row.status,
         )

@@ -23,6 +23,8 @@ from heat.db import stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.stack import converge
+from heat.engine.stack import environment_views
+from heat.engine.stack import environments
 from heat.engine.stack import prepare
 from heat.engine.template import parameters
 from heat.engine.traversal import gather
@@ -47,6 +49,7 @@ def validate_template(
     environment_files: Sequence[str] | None = None,
     show_nested: bool = False,
     ignorable_errors: Sequence[str] | None = None,
+    explicit_parameters: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Check a template and tell its parameters.
 
@@ -54,12 +57,15 @@ def validate_template(
     its user.
 
     :param show_nested: tell of the templates below as well
+    :param explicit_parameters: names that were given beside the
+        environment; None: the sender doesn't tell
     :returns: Description, Parameters, ParameterGroups, Environment,
-        NestedParameters
+        NestedParameters, and Warnings when there are any
     :raises HeatException, ValueError: of class 400, naming the place
     """
+    args = {environments.EXPLICIT: explicit_parameters}
     request = prepare.Request(
-        template, params or {}, files or {}, {}, environment_files or ()
+        template, params or {}, files or {}, args, environment_files or ()
     )
     identity = HeatIdentifier(context.project_id or "", _STACK_NAME, None)
     prepared = prepare.prepare(identity, request, strict=False)
@@ -83,6 +89,9 @@ def validate_template(
     if show_nested:
         nested = _nested(engine, context, stack, prepared.definition)
         answer["NestedParameters"] = nested
+    warnings = environment_views.warnings(prepared)
+    if warnings:
+        answer["Warnings"] = warnings
     return answer
 
 

@@ -29,6 +29,8 @@ import sqlalchemy as sa
 
 from heat.common import exception
 from heat.db import events
+from heat.db import locks
+from heat.db import models
 from heat.db import resources
 from heat.db import stacks
 from heat.db import sync_points
@@ -44,7 +46,20 @@ COMPLETING_ACTIONS = frozenset(
 
 # Actions that walk over what is there and leave the template alone; True:
 # what requires others goes first.
-WALKS = {"SUSPEND": True, "RESUME": False, "CHECK": False}
+WALKS = {
+    "SUSPEND": True,
+    "RESUME": False,
+    "CHECK": False,
+    # These begin in .locking.
+    "LOCK": True,
+    "UNLOCK": True,
+}
+
+
+# What the action before LOCK and UNLOCK was counts no more.
+_NO_BASE: Mapping[str, None] = dict.fromkeys(
+    ("base_action", "base_status", "base_status_reason")
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +73,7 @@ class Order:
     :param stack_values: further columns of the stack row to set with it
     :param cancels: running operations of earlier traversals end at their
         next poll, in place of running to their end
+    :param releases: the stack's lock, which had failed, ends with it
     """
 
     action: str
@@ -69,6 +85,7 @@ class Order:
         default_factory=lambda: str(uuid.uuid4())
     )
     cancels: bool = False
+    releases: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,8 +105,9 @@ def begin(
 ) -> Begun:
     """Begin a traversal on the stack as the caller read it.
 
-    :raises ActionInProgress: another traversal began since it was read, or
-        the stack is gone or locked
+    :raises ActionInProgress: another traversal began since it was read
+    :raises StackLocked: it is locked
+    :raises EntityNotFound: it is gone
     """
     traversal = sync_points.Traversal(stack.id, order.traversal_id)
     if not stacks.compare_and_set(
@@ -105,10 +123,15 @@ def begin(
             "raw_template_id": order.template_id,
             "prev_raw_template_id": stack.raw_template_id,
             "traversal_started": now,
+            **_NO_BASE,
+            **(locks.NO_LOCK if order.releases else {}),
         },
-        not_locked=True,
+        models.stack.c.status == stack.status if order.releases else sa.true(),
+        not_locked=not order.releases,
     ):
         return _lost(conn, stack, order)
+    if order.releases:
+        locks.lay_open(conn, stack.id)
     sync_points.delete_for_stack(conn, stack.id)
     graph = _graph(conn, stack, order, now)
     stacks.update(conn, stack.id, current_deps=graph.to_json())
@@ -188,6 +211,8 @@ def _lost(
     if now.current_traversal == order.traversal_id:
         graph = build.TraversalGraph.from_json(stacks.get_deps(conn, stack.id))
         return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
+    if now.lock_level is not None:
+        raise locks.refusal(now, order.action.lower())
     raise exception.ActionInProgress(
         stack_name=stack.name, action=now.action
     )
@@ -253,6 +278,7 @@ def _wanted_rows(
     root = stacks.root_of(conn, stack)
     wanted: dict[str, int] = {}
     revived: list[int] = []
+    unmade: dict[str, list[int]] = {}
     fresh: list[dict[str, Any]] = []
     for name, wish in order.definition.resource_definitions.items():
         best = best_existing(
@@ -274,12 +300,24 @@ def _wanted_rows(
         wanted[name] = best.id
         if best.replaced_by is not None:
             revived.append(best.id)
+        if best.action == "INIT":
+            unmade.setdefault(wish.resource_type, []).append(best.id)
     for new, row_id in zip(
         fresh, resources.insert_many(conn, fresh), strict=True
     ):
         wanted[new["name"]] = row_id
     if revived:
         resources.set_values(conn, revived, {"replaced_by": None})
+    for type_, ids in sorted(unmade.items()):
+        # Whatever becomes of it, this is what it is made as.
+        resources.set_values(
+            conn,
+            ids,
+            {
+                "resource_type": type_,
+                "current_template_id": order.template_id,
+            },
+        )
     return wanted
 
 

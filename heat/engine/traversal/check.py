@@ -42,6 +42,8 @@ from heat.engine.resource import lifecycle
 from heat.engine.resource import ownership
 from heat.engine.traversal import begin
 from heat.engine.traversal import gather
+from heat.engine.traversal import lock_nodes
+from heat.engine.traversal import locking
 from heat.engine.traversal import replacement
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
@@ -49,11 +51,15 @@ from heat.engine.traversal.scene import Scene
 
 LOG = logging.getLogger(__name__)
 
+# Seconds between two tries of a delete grow up to this.
+_LONGEST_PAUSE = 30
+
 # The action that a step shows while it runs.
 ACTION_OF = {
     Step.CREATE: "CREATE",
     Step.UPDATE: "UPDATE",
     Step.DELETE: "DELETE",
+    Step.RELEASE: "DELETE",
     Step.ADOPT: "ADOPT",
     Step.OBSERVE: "CHECK",
     Step.HAND_BACK: "UPDATE",
@@ -68,9 +74,13 @@ class Task:
     """An operation on a row that this engine has claimed.
 
     :ivar claimed_at: when, for its event
+    :ivar begun: the properties it begins with, when they are known
     :ivar noted: its beginning is recorded: event and properties
     :ivar due_at: not to be polled before (monotonic seconds)
     :ivar saved: what it made so far is recorded
+    :ivar tries: how often it was begun again
+    :ivar again: it is to be begun again, not polled
+    :ivar remark: the reason that its event and row will show
     """
 
     node: Node
@@ -79,10 +89,14 @@ class Task:
     prop_data_id: int | None = None
     operation: ownership.Steps | None = None
     error: Exception | None = None
+    begun: dict[str, Any] | None = None
     claimed_at: datetime.datetime | None = None
     noted: bool = False
     saved: bool = False
     due_at: float = 0.0
+    tries: int = 0
+    again: bool = False
+    remark: str = "state changed"
 
     @property
     def may_note_late(self) -> bool:
@@ -152,17 +166,20 @@ def take_up(
     met = {node.key for node in nodes}.union(gone)
     taken.left.extend(key for key in keys if key not in met)
     errors: dict[NodeKey, Exception] = {}
+    locks = scene.stack.action in lock_nodes.LOCKING
+    plan = lock_nodes.plan if locks else gather.plan
     for node in nodes:
         try:
-            gather.plan(engine, scene, node)
+            plan(engine, scene, node)
         except Exception as exc:
             errors[node.key] = exc
             node.step = _step_for_error(scene, node)
             node.rsrc = None
+    walk_action = locking.row_action(scene.stack)
     tasks = [
         Task(
             node,
-            ACTION_OF.get(node.step, scene.stack.action),
+            ACTION_OF.get(node.step, walk_action),
             "",
             error=errors.get(node.key),
         )
@@ -201,8 +218,23 @@ def _gone(key: NodeKey, scene: Scene) -> Result:
 
 def _at_once(scene: Scene, node: Node) -> Result:
     if node.step is Step.KEEP:
-        return Result(node, attributes=gather.kept_attributes(scene, node))
+        return Result(node, attributes=kept_attributes(scene, node))
     return Result(node, attributes=dict(node.attributes))
+
+
+def kept_attributes(
+    scene: Scene, node: Node
+) -> dict[tuple[str, ...], Any]:
+    """The attributes of a resource that nothing is done with.
+
+    Those that are recorded, and those that the definition asks for newly.
+    """
+    values = dict(node.attributes)
+    asked = scene.definition.referenced_attributes(node.row.name)
+    missing = [key for key in asked if key not in values]
+    if missing and node.rsrc is not None:
+        values.update(node.rsrc.resolve_attributes(missing))
+    return values
 
 
 # -- claim --------------------------------------------------------------------
@@ -222,6 +254,7 @@ def _claim(
         task.claimed_at = now
         task.claim_id = claim_id
         engine.in_hand.add(task, (claim_id, task.node.row.id))
+        _learn(task)
 
     def work(
         conn: sa.Connection,
@@ -303,7 +336,27 @@ def _claim_rows(
             replaced=action == "DELETE",
             requires=requires,
         )
+    ours = [task for task in tasks if task.node.row.id in held]
+    _say_what(conn, scene, ours)
     return held
+
+
+def _say_what(
+    conn: sa.Connection, scene: Scene, tasks: Iterable[Task]
+) -> None:
+    """A row that an earlier traversal left unmade may be another thing now.
+
+    Should making it fail, clean-up must know what it was about to be.
+    """
+    for task in tasks:
+        row, target = task.node.row, scene.target_template_id
+        now = {
+            "current_template_id": target,
+            "resource_type": _type_of(task.node),
+        }
+        was = (row.current_template_id, row.resource_type)
+        if task.action == "CREATE" and was != tuple(now.values()):
+            resources.set_values(conn, [row.id], now)
 
 
 def _type_of(node: Node) -> str:
@@ -332,8 +385,23 @@ def note(
     return prop_ids
 
 
+def _learn(task: Task) -> None:
+    """Resolve what it begins with, as long as no transaction is open.
+
+    A type with a client may ask its service for the id of a name.
+    """
+    if not task.blocking or task.error is not None:
+        return
+    try:
+        task.begun = begun_with(task)
+    except Exception as exc:
+        task.error, task.node.rsrc = exc, None
+
+
 def begun_with(task: Task) -> dict[str, Any] | None:
     """The resolved properties that an operation applies; None: none."""
+    if task.begun is not None:
+        return task.begun
     rsrc = task.node.rsrc
     if rsrc is None or task.action not in ("CREATE", "UPDATE"):
         return None
@@ -399,6 +467,11 @@ def _operation(
     """What carries a task's step out."""
     node = task.node
     timeout_at = scene.deadline(engine.monotonic())
+    locks = lock_nodes.operation(
+        scene, node, task.action, timeout_at, engine.monotonic
+    )
+    if locks is not None:
+        return locks
     if node.step in (Step.ADOPT, Step.OBSERVE):
         return ownership.Observation(
             rsrc, node.external_id, timeout_at, engine.monotonic
@@ -429,7 +502,9 @@ def advance(
     if operation is None:
         return _failed(task, task.error or exception.Error("gone"))
     try:
-        progress = operation.start() if first else operation.poll()
+        begin_now = first or task.again
+        task.again = False
+        progress = operation.start() if begin_now else operation.poll()
         engine.probe("called")
         if isinstance(progress, lifecycle.Waiting):
             return progress.delay
@@ -438,7 +513,29 @@ def advance(
         task.node.because = str(exc)
         return Result(task.node, task, replace=True)
     except Exception as exc:
-        return _failed(task, exc)
+        delay = _again_after(engine, scene, task)
+        return _failed(task, exc) if delay is None else delay
+
+
+def _again_after(
+    engine: Engine, scene: Scene, task: Task
+) -> float | None:
+    """Seconds until a failed delete is tried again; None: never.
+
+    Deletes are idempotent, and what keeps an object from going is often
+    gone itself a moment later.
+    """
+    rsrc = task.node.rsrc
+    if (
+        task.action != "DELETE"
+        or rsrc is None
+        or task.tries >= engine.conf.action_retry_limit
+    ):
+        return None
+    task.tries += 1
+    task.again = True
+    task.operation = _operation(engine, task, rsrc, scene)
+    return float(min(2 ** (task.tries - 1), _LONGEST_PAUSE))
 
 
 def cancelled(task: Task, reason: str) -> Result:
@@ -465,6 +562,7 @@ def _failed(task: Task, error: Exception) -> Result:
 
 def _succeeded(scene: Scene, task: Task) -> Result:
     result = Result(task.node, task)
+    task.remark = getattr(task.operation, "remark", "") or task.remark
     rsrc = task.node.rsrc
     walking = scene.stack.action in begin.WALKS
     if rsrc is not None and task.node.key[1] and not walking:

@@ -37,12 +37,13 @@ class Step(enum.Enum):
     PASS = "the object becomes the user's; nothing is touched"
     OBSERVE = "look at the user's object again"
     HAND_BACK = "the user's object becomes Heat's and gets its properties"
-    # nodes of SUSPEND, RESUME, CHECK
+    # nodes of SUSPEND, RESUME, CHECK, LOCK, UNLOCK
     ACT = "carry out the stack's action on the object"
     # clean-up nodes
     NOTHING = "the row is the living one"
     DELETE = "delete the object, then the row is DELETE_COMPLETE"
     FORGET = "let the object go; only the row ends"
+    RELEASE = "undo our lock on the object, then let it go"
     DROP = "there never was an object; only the row ends"
 
 
@@ -85,6 +86,7 @@ class CleanupFacts:
     :param deletion_policy: ``delete``, ``retain`` or ``snapshot`` of the
         template that the row was last finished with
     :param external: the object belongs to the user
+    :param locked: we hold a lock on it (LOCK or UNLOCK had failed)
     """
 
     action: str
@@ -94,6 +96,7 @@ class CleanupFacts:
     has_object: bool = True
     deletion_policy: str = "delete"
     external: bool = False
+    locked: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +111,27 @@ class WalkFacts:
     status: str
     claimed: bool = False
     has_object: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class LockFacts:
+    """The facts about a row that LOCK or UNLOCK visits.
+
+    :param wanted: LOCK or UNLOCK
+    :param action: of its base
+    :param shown: action and status as users see them
+    :param living: no replacement has its place, and it is no stray
+    :param held: we hold a lock on its object
+    """
+
+    wanted: str
+    action: str
+    shown: tuple[str, str]
+    claimed: bool = False
+    living: bool = True
+    has_object: bool = True
+    external: bool = False
+    held: bool = False
 
 
 def update_step(facts: UpdateFacts) -> tuple[Step, str]:
@@ -200,6 +224,42 @@ def walk_step(facts: WalkFacts) -> tuple[Step, str]:
     return Step.ACT, ""
 
 
+def lock_step(facts: LockFacts) -> tuple[Step, str]:
+    """The step of a node of LOCK or UNLOCK, and why.
+
+    =====================================  =========
+    the row                                step
+    =====================================  =========
+    is held by another operation           WAIT
+    is INIT, or is being deleted           NOTHING
+    is an old version or a stray           NOTHING
+    has no object, or one of the user's    NOTHING
+    is to be locked, and is                NOTHING
+    is to be released, and shows no lock   NOTHING
+    otherwise                              ACT
+    =====================================  =========
+
+    ACT comes to nothing where the plug-in has no handler.
+    """
+    if facts.claimed:
+        return Step.WAIT, "held by another operation"
+    if facts.held and facts.wanted == "UNLOCK":
+        return Step.ACT, ""
+    if facts.action in ("INIT", "DELETE") or not facts.has_object:
+        return Step.NOTHING, "there is no object"
+    if not facts.living:
+        return Step.NOTHING, "on its way out"
+    if facts.external:
+        return Step.NOTHING, "external"
+    if facts.wanted == "LOCK":
+        if facts.held and facts.shown == ("LOCK", "COMPLETE"):
+            return Step.NOTHING, "locked already"
+        return Step.ACT, ""
+    if facts.shown[0] not in ("LOCK", "UNLOCK"):
+        return Step.NOTHING, "was not locked"
+    return Step.ACT, ""
+
+
 def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     """The step of a clean-up node, and why.
 
@@ -211,6 +271,7 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     is deleted already                     NOTHING
     is INIT without an object              DROP
     holds an object of the user's          FORGET
+    is to be retained, locked by us        RELEASE
     is to be retained                      FORGET
     otherwise                              DELETE
     =====================================  =========
@@ -225,6 +286,8 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
         return Step.DROP, "never created"
     if facts.external:
         return Step.FORGET, "external"
+    if facts.deletion_policy == "retain" and facts.locked:
+        return Step.RELEASE, "deletion_policy: retain"
     if facts.deletion_policy == "retain":
         return Step.FORGET, "deletion_policy: retain"
     return Step.DELETE, "not wanted any more"

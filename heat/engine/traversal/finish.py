@@ -228,6 +228,9 @@ def _write_rows(
             rows.append(ended_event(scene, each, now))
             if step is Step.ADOPT:
                 rows.append(_checked_event(scene, each, now))
+            elif step is Step.RELEASE:
+                let_go.append(each)
+                rows.append(_forgotten_event(scene, each, now))
         elif step is Step.KEEP:
             _keep(conn, scene, each, attr_ids, kept)
         elif step is Step.PASS:
@@ -321,8 +324,9 @@ def row_values(
     values: dict[str, Any] = {
         "action": task.action,
         "status": "COMPLETE",
-        "status_reason": "state changed",
+        "status_reason": task.remark,
         "updated_at": now,
+        **_lock_found(result),
     }
     rsrc = node.rsrc
     if task.action == "DELETE":
@@ -355,6 +359,14 @@ def row_values(
     return values
 
 
+def _lock_found(result: Result) -> dict[str, Any]:
+    """The column that says how the object was before we locked it."""
+    rsrc = result.node.rsrc
+    if rsrc is None or rsrc.lock_found == result.node.row.lock_found:
+        return {}
+    return {"lock_found": rsrc.lock_found}
+
+
 def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
     """The columns that a failed operation leaves behind.
 
@@ -368,6 +380,7 @@ def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
         "status": "FAILED",
         "status_reason": str(result.error),
         "updated_at": now,
+        **_lock_found(result),
     }
     if node.rsrc is not None:
         values["physical_id"] = node.rsrc.resource_id
@@ -390,7 +403,7 @@ def ended_event(
         result.node,
         task.action,
         "FAILED" if failed else "COMPLETE",
-        str(result.error) if failed else "state changed",
+        str(result.error) if failed else task.remark,
         now,
         task.prop_data_id,
     )
@@ -507,12 +520,17 @@ def checkpoint(
             rsrc, row_id = task.node.rsrc, task.node.row.id
             if rsrc is None:
                 continue
-            values: dict[str, Any] = {"physical_id": rsrc.resource_id}
+            values: dict[str, Any] = {
+                "physical_id": rsrc.resource_id,
+                **_lock_found(check.Result(task.node)),
+            }
             if row_id in prop_ids:
                 values["rsrc_prop_data_id"] = prop_ids[row_id]
-            resources.update_claimed(
+            if not resources.update_claimed(
                 conn, row_id, task.claim_id, values, release=False
-            )
+            ) and "lock_found" in values:
+                # Not recorded, so it must not be locked.
+                task.operation = None
         return prop_ids
 
     prop_ids = engine.db.run(work)
@@ -528,7 +546,9 @@ def record_stray(engine: Engine, result: Result) -> None:
     made = rsrc.resource_id if rsrc is not None else None
     LOG.warning("the claim of resource %s was lost", node.row.name)
     task = result.task
-    if task is None or made in (None, node.row.physical_id):
+    if task is None or task.action == "DELETE":
+        return
+    if made in (None, node.row.physical_id):
         return
     assert made is not None  # noqa: S101 - seen above
     physical_id = made

@@ -38,6 +38,7 @@ from heat.engine.resource import external
 from heat.engine.resource import lifecycle
 from heat.engine.traversal import begin
 from heat.engine.traversal import decide
+from heat.engine.traversal import restricted
 from heat.engine.traversal import views
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.scene import decode_attributes
@@ -268,6 +269,7 @@ def load_state(rsrc: Resource, node: Node) -> None:
     """Give a plug-in object what its row says."""
     row = node.row
     rsrc.external = row.external
+    rsrc.lock_found = row.lock_found
     rsrc.load_state(
         uuid=row.uuid,
         physical_id=row.physical_id,
@@ -331,21 +333,6 @@ def _metadata(
     return node.row.metadata if target.has_dynamic_metadata() else now
 
 
-def kept_attributes(
-    scene: Scene, node: Node
-) -> dict[tuple[str, ...], Any]:
-    """The attributes of a resource that nothing is done with.
-
-    Those that are recorded, and those that the definition asks for newly.
-    """
-    values = dict(node.attributes)
-    asked = scene.definition.referenced_attributes(node.row.name)
-    missing = [key for key in asked if key not in values]
-    if missing and node.rsrc is not None:
-        values.update(node.rsrc.resolve_attributes(missing))
-    return values
-
-
 # -- decisions ----------------------------------------------------------------
 
 
@@ -394,6 +381,7 @@ def judge(
             facts = _compare(engine, scene, node, facts)
     node.change = facts.change or node.change
     node.step, node.because = decide.update_step(facts)
+    restricted.check(scene, row.name, node.step)
 
 
 def _move(node: Node) -> external.Move:
@@ -484,6 +472,7 @@ def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         living=living,
         has_object=row.physical_id is not None,
         external=row.external or node.held_external,
+        locked=row.lock_found is not None,
     )
     node.step, node.because = decide.cleanup_step(facts)
     if node.step is not decide.Step.DELETE:
@@ -492,7 +481,7 @@ def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
     node.step, node.because = decide.cleanup_step(
         dataclasses.replace(facts, deletion_policy=_policy(wish))
     )
-    if node.step is decide.Step.DELETE:
+    if node.step in (decide.Step.DELETE, decide.Step.RELEASE):
         node.rsrc = make_resource(
             engine, scene, node, wish, node.previous or scene.definition
         )

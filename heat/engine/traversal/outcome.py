@@ -29,6 +29,7 @@ from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.db import events
+from heat.db import locks
 from heat.db import resources
 from heat.db import stacks
 from heat.db import sync_points
@@ -42,6 +43,7 @@ from heat.engine.traversal import begin
 from heat.engine.traversal import check
 from heat.engine.traversal import cleanup
 from heat.engine.traversal import finish
+from heat.engine.traversal import locking
 from heat.engine.traversal.check import Result
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.scene import load_definition
@@ -124,6 +126,11 @@ def _end(
         reason = _failed_reason(stack, failed)
         _set_state(conn, stack, "FAILED", reason, now)
         sync_points.delete_for_stack(conn, stack.id)
+        if stack.action in locks.LOCKING:
+            locking.settle_failed(conn, stack, now)
+        return None
+    if stack.action in locks.LOCKING:
+        locking.complete(conn, stack, now)
         return None
     if left:
         # Made by an engine taken for dead, or replaced twice: once more.
@@ -144,7 +151,8 @@ def _left(
 ) -> tuple[list[resources.ResourceRecord], list[resources.ResourceRecord]]:
     """Rows that should not be there any more, and rows that failed."""
     if stack.action in begin.WALKS:
-        return [], resources.failed(conn, stack.id, stack.action)
+        action = locking.row_action(stack)
+        return [], resources.failed(conn, stack.id, action)
     left = resources.leftovers(
         conn, stack.id, everything=stack.action == "DELETE"
     )
@@ -167,7 +175,7 @@ def _failed_reason(
 ) -> str:
     """Every failure by name; what could not be cleaned up is a DELETE."""
     action = stack.action if stack.action in begin.WALKS else "DELETE"
-    texts = [f"{row.status_reason}" for row in rows]
+    texts = [f"{row.shown_reason}" for row in rows]
     return f"Resource {action} failed: " + "; ".join(texts)
 
 
@@ -265,6 +273,8 @@ def _failed_stack(
     )
     if stack.action not in ROLLED_BACK_ACTIONS or not rollback:
         sync_points.delete_for_stack(conn, stack.id)
+        if stack.action in locks.LOCKING:
+            locking.settle_failed(conn, stack, now)
         return None
     order = dataclasses.replace(
         _rollback(conn, stack, reason), cancels=cancels

@@ -45,6 +45,7 @@ from heat.engine.ports import Engine
 from heat.engine.ports import NodeKey
 from heat.engine.traversal import begin
 from heat.engine.traversal import diagnosis
+from heat.engine.traversal import locking
 from heat.engine.traversal import outcome
 from heat.engine.traversal import strays
 
@@ -94,6 +95,7 @@ class Sweeper:
         self._strays.look()
         seen: set[tuple[str, NodeKey]] = set()
         sent = 0
+        sent += _release_expired(engine)
         for stack in engine.db.read(stacks.in_progress):
             if is_late(engine, stack):
                 sent += _time_out(engine, stack)
@@ -140,6 +142,18 @@ def _send_begun(
         context_of(stack), begun.stack_id, begun.traversal_id, begun.ready
     )
     return len(begun.ready)
+
+
+def _release_expired(engine: Engine) -> int:
+    """Unlock what was locked until now."""
+    sent = 0
+    for stack, begun in locking.release_expired(engine):
+        for each in begun:
+            engine.sender.send(
+                context_of(stack), each.stack_id, each.traversal_id, each.ready
+            )
+            sent += len(each.ready)
+    return sent
 
 
 def resume(engine: Engine, *, alone: bool) -> int:
@@ -200,11 +214,12 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
     if row.action == "DELETE":
         resources.update_claimed(conn, row.id, row.claim_id or "", {})
         return
-    reason = f"{row.action} was interrupted: its engine stopped"
-    if row.action == "CREATE" and row.physical_id is None:
+    action = row.shown_action
+    reason = f"{action} was interrupted: its engine stopped"
+    if action == "CREATE" and row.physical_id is None:
         reason += f"; an object of {row.resource_type} may be left over"
     values = {"status": "FAILED", "status_reason": reason, "updated_at": now}
-    if row.action == "UPDATE":
+    if action == "UPDATE":
         # What it began with is told by its event: some may be applied.
         values["tried_prop_data_id"] = events.last_properties(
             conn, row.stack_id, row.name, "UPDATE", "IN_PROGRESS"
@@ -219,7 +234,7 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
                 {
                     "stack_id": row.stack_id,
                     "created_at": now,
-                    "resource_action": row.action,
+                    "resource_action": action,
                     "resource_status": "FAILED",
                     "resource_name": row.name,
                     "physical_resource_id": row.physical_id,

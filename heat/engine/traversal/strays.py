@@ -28,9 +28,7 @@ import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.common.context import RequestContext
-from heat.db import properties_data
-from heat.db import resources
-from heat.db import stacks
+from heat.db import properties_data, resources, stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import lifecycle
@@ -113,9 +111,7 @@ class Reaper:
 
     def _operation(self, row: resources.ResourceRecord) -> lifecycle.Operation:
         engine = self._engine
-        stack, definition, node = engine.db.read(
-            lambda conn: _load(conn, row)
-        )
+        stack, definition, node = engine.db.read(lambda conn: _load(conn, row))
         context = RequestContext(
             project_id=stack.tenant, username=stack.username, overwrite=False
         )
@@ -129,9 +125,7 @@ class Reaper:
             gather.stack_view(engine, stack, definition, context),
         )
         gather.load_state(rsrc, node)
-        return lifecycle.Operation(
-            rsrc, "DELETE", monotonic=engine.monotonic
-        )
+        return lifecycle.Operation(rsrc, "DELETE", monotonic=engine.monotonic)
 
 
 def _load(

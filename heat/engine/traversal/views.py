@@ -19,9 +19,7 @@ from heat.common.i18n import _
 from heat.db import stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
-from heat.engine.resource import Resource
-from heat.engine.resource import child
-from heat.engine.resource import view
+from heat.engine.resource import Resource, child, view
 
 
 def resource_class(
@@ -72,8 +70,8 @@ def stack_view(
     return view.StackView(
         definition,
         values=view.StackValues(
-            action=stack.action,
-            status=stack.status,
+            action=stack.base[0],
+            status=stack.base[1],
             status_reason=stack.status_reason or "",
             timeout_mins=stack.timeout,
             disable_rollback=stack.disable_rollback,

@@ -122,12 +122,13 @@ class Watch:
     def begin(self) -> None:
         self._notes.clear()
 
-    def committed(self, owner) -> None:
-        """A transaction of an engine has committed."""
+    def committed(self, owner) -> set[str]:
+        """A transaction of an engine has committed; kinds of what it did."""
         self.commits += 1
         notes, self._notes = self._notes, []
         for kind, *values in notes:
             getattr(self, f"_on_{kind}")(owner, *values)
+        return {note[0] for note in notes}
 
     def _on_negative(self, _owner, entity, remaining, _none) -> None:
         raise Violation("I2", f"node {entity} awaits {remaining} inputs")
@@ -136,7 +137,8 @@ class Watch:
         if before is not None:
             raise Violation("I2", f"row {row_id} is claimed twice")
         found = self._rows(
-            "SELECT s.current_traversal, s.current_deps, r.stray FROM resource r JOIN stack s ON s.id = r.stack_id"
+            "SELECT s.current_traversal, s.current_deps, r.stray"
+            " FROM resource r JOIN stack s ON s.id = r.stack_id"
             " WHERE r.id = ?",
             row_id,
         )
@@ -164,9 +166,10 @@ class Watch:
                 raise Violation("I3", f"row {row_id} has no node")
             key = (found[0][0], True)
         needs = [str(each[0]) for each in graph.requires(key)]
+        marks = ", ".join("?" * len(needs))
         done = self._rows(
-            "SELECT count(*) FROM sync_point WHERE traversal_id = ? AND"
-            f" done AND is_update AND entity_id IN ({', '.join('?' * len(needs))})",
+            "SELECT count(*) FROM sync_point WHERE traversal_id = ?"
+            f" AND done AND is_update AND entity_id IN ({marks})",
             traversal,
             *needs,
         )

@@ -21,12 +21,10 @@ from __future__ import annotations
 import contextlib
 from unittest import mock
 
-from heat.db import resources
-from heat.db import sync_points
+from heat.db import resources, sync_points
 from heat.engine.graph import build
 from heat.engine.stack import converge
-from heat.engine.traversal import begin
-from heat.engine.traversal import gather
+from heat.engine.traversal import begin, gather
 
 
 @contextlib.contextmanager
@@ -93,8 +91,10 @@ def no_done_mark():
     real = sync_points._open
 
     def open_(*, ready):
-        return sync_points._points.c.remaining == 0 if ready else real(
-            ready=False
+        return (
+            sync_points._points.c.remaining == 0
+            if ready
+            else real(ready=False)
         )
 
     with mock.patch.object(sync_points, "_open", open_):

@@ -55,8 +55,6 @@ PICKY = "Test::Heat::Picky"
 def conf() -> cfg.ConfigOpts:
     """A configuration that counts the objects of test resources."""
     made = config.load("heat-test", [], conf=cfg.ConfigOpts())
-    for group, options in stand_in.OPTS:
-        made.register_opts(options, group)
     made.set_override("record_objects", True, stand_in.GROUP)
     return made
 

@@ -27,6 +27,7 @@ import heapq
 import itertools
 import random
 import uuid
+from collections.abc import Iterable
 
 import greenlet
 from oslo_db import exception as db_exc
@@ -34,29 +35,18 @@ from oslo_utils import timeutils
 
 from heat.common.context import RequestContext
 from heat.db import stacks
-from heat.engine.ports import Engine
 from heat.engine.traversal import check
-from heat.engine.traversal import recovery
-from heat.engine.traversal import turn
-from heat.engine.traversal.scene import Scenes
-from heat.tests.convergence import invariants
-from heat.tests.convergence import prepared
+from heat.tests.convergence import invariants, prepared
+from heat.tests.convergence.engines import DEAD_AFTER, Lane, SimulatedEngine
 
 EPOCH = datetime.datetime(2030, 1, 1)
-DEAD_AFTER = 20.0
 SWEEP_EVERY = 10.0
-RETRY_AFTER = 1.0
 MOST_STEPS = 6000
 MOST_SWEEPS = 60
 
 
 class Killed(BaseException):
     """The engine's process ends here."""
-
-
-def in_the_cloud() -> bool:
-    """Whether a plug-in runs: what fails now failed in the cloud."""
-    return getattr(greenlet.getcurrent(), "in_the_cloud", False)
 
 
 @dataclasses.dataclass
@@ -94,200 +84,6 @@ class Faults:
         )
 
 
-class OwnDatabase:
-    """The database as one engine reaches it: each transaction has edges."""
-
-    def __init__(self, world: SimulatedWorld, owner: SimulatedEngine) -> None:
-        self._world = world
-        self._owner = owner
-        self._db = world.db
-
-    def __getattr__(self, name):
-        return getattr(self._db, name)
-
-    def run(self, work):
-        self._world.point(self._owner, "before a commit")
-        self._world.watch.begin()
-        found = self._db.run(work)
-        self._world.watch.committed(self._owner)
-        if not in_the_cloud() and self._world.chance("ambiguous"):
-            self._world.say(f"{self._owner.name}: the commit is repeated")
-            found = self._db.run(work)
-            self._world.watch.committed(self._owner)
-        self._world.point(self._owner, "after a commit")
-        return found
-
-    def read(self, work):
-        found = self._db.read(work)
-        self._world.point(self._owner, "after a read")
-        return found
-
-
-@dataclasses.dataclass
-class Lane:
-    """What an engine works on of one traversal; as in the runner."""
-
-    context: RequestContext
-    stack_id: str
-    traversal_id: str
-    scene: object = None
-    ready: list = dataclasses.field(default_factory=list)
-    known: set = dataclasses.field(default_factory=set)
-    due: list = dataclasses.field(default_factory=list)
-    results: list = dataclasses.field(default_factory=list)
-    pumping: bool = False
-    busy: int = 0
-
-    @property
-    def has_work(self) -> bool:
-        return bool(self.ready or self.due or self.results)
-
-
-class SimulatedEngine:
-    """One engine process: the runner without threads."""
-
-    def __init__(self, world: SimulatedWorld, name: str) -> None:
-        self.world = world
-        self.name = name
-        self.db = OwnDatabase(world, self)
-        self.engine = Engine(
-            db=self.db,
-            conf=prepared.conf(),
-            engine_id=name,
-            plugins=prepared.plugins(),
-            sender=self,
-            monotonic=lambda: world.now,
-            probe=lambda point: world.point(self, point),
-        )
-        self.scenes = Scenes(self.db)
-        self.lanes: dict[str, Lane] = {}
-        self.sweeper = recovery.Sweeper(
-            self.engine,
-            DEAD_AFTER,
-            self.works_on,
-            living=world.living,
-        )
-        self.killed = False
-        self.stalled_at: float | None = None
-        self.sweeping = False
-        self.woken = False
-        # The traversal whose turn runs, for the watch.
-        self.turn_of: str | None = None
-
-    @property
-    def able(self) -> bool:
-        return not self.killed and self.stalled_at is None
-
-    def works_on(self, traversal_id, node) -> bool:
-        lane = self.lanes.get(traversal_id)
-        return lane is not None and node in lane.known
-
-    # -- messages -----------------------------------------------------------
-
-    def send(self, context, stack_id, traversal_id, nodes) -> None:
-        """As the runner does: what fits stays here, at times."""
-        nodes = [tuple(node) for node in nodes]
-        if not nodes:
-            return
-        if self.world.rng.random() < self.world.faults.local:
-            self.take(context, stack_id, traversal_id, nodes)
-        else:
-            self.world.post(context, stack_id, traversal_id, nodes)
-
-    def take(self, context, stack_id, traversal_id, nodes) -> None:
-        lane = self._lane(context, stack_id, traversal_id)
-        for node in nodes:
-            if node not in lane.known:
-                lane.known.add(node)
-                lane.ready.append(node)
-
-    def _lane(self, context, stack_id, traversal_id) -> Lane:
-        lane = self.lanes.get(traversal_id)
-        if lane is None:
-            lane = Lane(context, stack_id, traversal_id)
-            self.lanes[traversal_id] = lane
-        return lane
-
-    # -- turns --------------------------------------------------------------
-
-    def pump(self, lane: Lane) -> None:
-        """One turn of a lane."""
-        lane.pumping = True
-        work = turn.Work(lane.results, lane.due, lane.ready)
-        lane.results, lane.due, lane.ready = [], [], []
-        try:
-            self._turn(lane, work)
-        except db_exc.DBConnectionError:
-            self.world.say(f"{self.name}: a turn failed")
-            lane.known.difference_update(work.ready)
-            if work.results:
-                self.world.later(RETRY_AFTER, self, lane, "results", work.results)
-            if work.due:
-                self.world.later(RETRY_AFTER, self, lane, "due", work.due)
-        finally:
-            lane.pumping = False
-            if not lane.has_work and not lane.busy:
-                self.lanes.pop(lane.traversal_id, None)
-
-    def _turn(self, lane: Lane, work: turn.Work) -> None:
-        if lane.scene is None:
-            lane.scene = self.scenes.get(
-                lane.stack_id, lane.traversal_id, lane.context
-            )
-        if lane.scene is None:
-            lane.known.difference_update(work.keys())
-            return
-        scene = lane.scene
-        done = turn.run(self.engine, scene, work)
-        results, done.results = work.results + done.results, []
-        self._carry_on(lane, scene, done)
-        if not results:
-            return
-        try:
-            written = turn.write(self.engine, scene, results)
-        except db_exc.DBConnectionError:
-            self.world.say(f"{self.name}: results wait")
-            self.world.later(RETRY_AFTER, self, lane, "results", results)
-        else:
-            self._carry_on(lane, scene, written)
-
-    def _carry_on(self, lane: Lane, scene, done: turn.Done) -> None:
-        lane.known.difference_update(done.released)
-        lane.known.update(done.ready)
-        away = []
-        for node in done.ready:
-            if self.world.rng.random() < self.world.faults.local:
-                lane.ready.append(node)
-            else:
-                away.append(node)
-        lane.known.difference_update(away)
-        for node in away:
-            self.world.post(
-                lane.context, lane.stack_id, lane.traversal_id, [node]
-            )
-        for delay, task in done.waiting:
-            self.world.later(delay, self, lane, "due", [task])
-        for begun in done.begun:
-            self.send(
-                lane.context, begun.stack_id, begun.traversal_id, begun.ready
-            )
-        if done.superseded:
-            turn.send_on_newest(
-                self.engine, lane.context, lane.stack_id, done.superseded
-            )
-        if done.ended or done.begun:
-            self.scenes.forget(lane.traversal_id)
-
-    def sweep(self) -> None:
-        self.sweeping = True
-        try:
-            self.sweeper.sweep()
-        except db_exc.DBConnectionError:
-            self.world.say(f"{self.name}: a sweep failed")
-        finally:
-            self.sweeping = False
-
-
 @dataclasses.dataclass
 class Activity:
     """Something an engine does, which may be stopped in the middle."""
@@ -302,9 +98,20 @@ class SimulatedWorld:
     """Engines, a bus, a clock, a cloud and one random generator.
 
     :param say: called with each line of the story
+    :param faults: how badly it behaves; None: the seed tells
+    :param plan: (point, fate) in order: ``kill``, ``stall``, ``pause``,
+        ``away`` at the next point of that name, ``repeat`` the next commit
+        that does something of that kind; None: go on
     """
 
-    def __init__(self, seed: int, say=None, faults: Faults | None = None):
+    def __init__(
+        self,
+        seed: int,
+        say=None,
+        faults: Faults | None = None,
+        plan: Iterable[tuple[str, str | None]] = (),
+    ):
+        self.plan = list(plan)
         self.rng = random.Random(seed)
         self._ids = random.Random(seed + 1)
         self._say = say
@@ -391,41 +198,60 @@ class SimulatedWorld:
         odds = getattr(self.faults, fault)
         return bool(odds) and self.rng.random() < odds
 
+    def unanswered(self, seen: set[str]) -> bool:
+        """Whether nobody hears that this commit took place.
+
+        :param seen: kinds of what it did, see the watch
+        """
+        if self.plan and self.plan[0][1] == "repeat":
+            if self.plan[0][0] not in seen:
+                return False
+            self.plan.pop(0)
+            return True
+        return self.chance("ambiguous")
+
     def point(self, owner: SimulatedEngine, name: str) -> None:
         """An engine passes a point where much can happen to it."""
-        if greenlet.getcurrent() is self._main:
+        here = greenlet.getcurrent()
+        if here is self._main:
             return
+        fate = self._planned(name) or self._drawn(owner, name)
+        if fate is None:
+            return
+        self.say(f"{owner.name}, {name}: {fate}")
+        if fate == "kill":
+            raise Killed
+        if fate == "away":
+            raise db_exc.DBConnectionError
+        if fate == "stall":
+            owner.stalled_at = self.now
+            if not self.able():
+                self.start_engine()
+        self._main.switch()
+
+    def _planned(self, name: str) -> str | None:
+        if not self.plan or self.plan[0][0] != name:
+            return None
+        return self.plan.pop(0)[1]
+
+    def _drawn(self, owner: SimulatedEngine, name: str) -> str | None:
         faults = self.faults
         if faults.blows and name != "after a read":
             # What an engine made after it was taken for dead, and before it
             # could say so, nobody can know.
-            late = owner.woken
-            if faults.kill and not late and self.rng.random() < faults.kill:
+            if not owner.woken and self.chance("kill"):
                 faults.blows -= 1
-                self.say(f"{owner.name} is killed: {name}")
-                raise Killed
-            if faults.stall and self.rng.random() < faults.stall:
+                return "kill"
+            if self.chance("stall"):
                 faults.blows -= 1
-                self.say(f"{owner.name} stalls: {name}")
-                owner.stalled_at = self.now
-                if not self.able():
-                    self.start_engine()
-                self._main.switch()
-                return
-        if (
-            name == "before a commit"
-            and not in_the_cloud()
-            and self.chance("away")
-        ):
-            self.say(f"{owner.name}: the database is away")
-            raise db_exc.DBConnectionError
+                return "stall"
+        if name == "before a commit" and self.chance("away"):
+            return "away"
         # What a user asks for races with what runs already: so it is slow.
-        here = greenlet.getcurrent()
-        slow = faults.slow if getattr(here, "is_slow", False) else 0.0
-        odds = max(slow, faults.pause)
-        if odds and self.rng.random() < odds:
-            self.say(f"{owner.name} pauses: {name}")
-            self._main.switch()
+        is_slow = getattr(greenlet.getcurrent(), "is_slow", False)
+        if self.chance("slow" if is_slow else "pause"):
+            return "pause"
+        return None
 
     # -- messages and timers ------------------------------------------------
 

@@ -17,16 +17,14 @@ from __future__ import annotations
 import dataclasses
 import random
 
+from oslo_db import exception as db_exc
+
 from heat.common import exception
 from heat.db import templates
-from heat.engine.stack import actions
-from heat.engine.stack import converge
-from heat.engine.stack import delete
+from heat.engine.stack import actions, converge, delete
 from heat.tests.convergence import prepared
 from heat.tests.convergence.invariants import Violation
-from heat.tests.convergence.simulation import Faults
-from heat.tests.convergence.simulation import SimulatedWorld
-from oslo_db import exception as db_exc
+from heat.tests.convergence.simulation import Faults, SimulatedWorld
 
 TEST = "OS::Heat::TestResource"
 VALUE = "OS::Heat::Value"
@@ -140,9 +138,7 @@ class Chooser:
         return f"v{self._values}"
 
     def _wish(self) -> Wish:
-        type_ = self._rng.choices(
-            (TEST, VALUE, prepared.PICKY), (7, 1, 1)
-        )[0]
+        type_ = self._rng.choices((TEST, VALUE, prepared.PICKY), (7, 1, 1))[0]
         return Wish(type_, self._value(), properties=self._properties())
 
     def _properties(self) -> tuple[tuple[str, object], ...]:

@@ -14,10 +14,7 @@
 from __future__ import annotations
 
 from heat.common import exception
-from heat.tests.convergence.test_stories import StoryTest
-from heat.tests.convergence.test_stories import attr
-from heat.tests.convergence.test_stories import hot
-from heat.tests.convergence.test_stories import res
+from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
 
 def ext(external_id, **kwargs):

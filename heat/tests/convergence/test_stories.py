@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from heat.common import exception
+from heat.engine.resources.openstack.heat import none_resource
 from heat.engine.stack import actions
 from heat.tests import base
 from heat.tests.convergence import world
@@ -431,3 +432,68 @@ class ActionsTest(StoryTest):
         self.world.run()
         self.assertState("CREATE_FAILED", stack)
         self.assertIn("timed out", self.world.stack(stack).status_reason)
+
+
+class StubbornTest(StoryTest):
+    """An object that can't be deleted, for a while or for good."""
+
+    def setUp(self):
+        super().setUp()
+        self.refusals = 0
+        test = self
+
+        class Stubborn(none_resource.NoneResource):
+            def handle_delete(self):
+                if test.refusals:
+                    test.refusals -= 1
+                    raise ValueError("it is in use")
+
+        self.world.plugins.add("Test::Stubborn", Stubborn)
+
+    def make(self):
+        stack = self.world.create(
+            hot({"a": {"type": "Test::Stubborn"}, "b": res()})
+        )
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        return stack
+
+    def test_a_delete_is_tried_again(self):
+        stack = self.make()
+        self.refusals = 3
+        self.world.delete(stack)
+        self.world.run()
+        self.assertState("DELETE_COMPLETE", stack)
+
+    def test_what_stays_is_named_and_kept_in_the_books(self):
+        stack = self.make()
+        self.refusals = 1000
+        self.world.delete(stack)
+        self.world.run()
+        self.assertState("DELETE_FAILED", stack)
+        self.assertIn("resources.a", self.world.stack(stack).status_reason)
+        self.assertIn("in use", self.world.stack(stack).status_reason)
+        # The other branch went.
+        left = [r for r in self.world.rows(stack) if r.status == "FAILED"]
+        self.assertEqual(["a"], [row.name for row in left])
+        self.refusals = 0
+        self.world.delete(stack)
+        self.world.run()
+        self.assertState("DELETE_COMPLETE", stack)
+
+    def test_an_update_that_can_not_clean_up_fails_and_keeps_the_new(self):
+        stack = self.make()
+        self.refusals = 1000
+        self.world.update(stack, hot({"b": res("new")}))
+        self.world.run()
+        self.assertState("UPDATE_FAILED", stack)
+        self.assertEqual(
+            {"a", "b"}, {row.name for row in self.world.rows(stack)}
+        )
+        self.refusals = 0
+        self.world.update(stack, hot({"b": res("new")}))
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(
+            ["b"], [row.name for row in self.world.rows(stack)]
+        )

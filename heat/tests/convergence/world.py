@@ -26,18 +26,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from heat.common.context import RequestContext
-from heat.db import events
-from heat.db import resources
-from heat.db import stacks
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.stack import converge
-from heat.engine.stack import delete
-from heat.engine.stack import load
-from heat.engine.stack import nested
-from heat.engine.stack import outputs
-from heat.engine.traversal import check
-from heat.engine.traversal import turn
+from heat.db import events, resources, stacks
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.stack import converge, delete, load, nested, outputs
+from heat.engine.traversal import check, turn
 from heat.engine.traversal.scene import Scene
 from heat.tests.convergence import prepared
 

@@ -419,9 +419,13 @@ class HandlersTest(client.ApiTestCase):
             self.get(f"{ROOT}/build_info").get_json(),
         )
 
-    def test_sources_are_not_there_yet(self):
-        response = self.get(f"{S}/environment?with_sources=true")
-        self.assert_fault(response, 501, "NotImplementedYet", "with_sources")
+    def test_sources_are_asked_for(self):
+        self.get(f"{S}/environment?with_sources=true")
+        method, args = self.engine.calls[-1][0], self.engine.calls[-1][-1]
+        self.assertEqual("get_environment", method)
+        self.assertEqual(
+            {"stack_identity": IDENTITY, "with_sources": True}, args
+        )
 
     def test_a_method_the_client_lacks(self):
         del self.engine.answers["stack_lock"]

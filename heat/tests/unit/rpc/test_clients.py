@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import inspect
 
+import oslo_messaging
+
 from heat.engine.service import server
 from heat.rpc import api, clients
 from heat.tests import base
@@ -56,10 +58,10 @@ stack_restore - stack_identity snapshot_id
 stack_list_snapshots - stack_identity
 stack_lock 1.38 stack_identity level='all' reason=None expires_in=None
 stack_unlock 1.38 stack_identity
-validate_template 1.36 template params files environment_files \
-files_container show_nested=False ignorable_errors
+validate_template 1.38 template params files environment_files \
+files_container show_nested=False ignorable_errors explicit_parameters
 get_template - stack_identity
-get_environment 1.28 stack_identity
+get_environment 1.38 stack_identity with_sources=False
 get_files 1.32 stack_identity
 list_template_versions 1.11
 list_template_functions 1.35 template_version with_condition=False
@@ -164,6 +166,55 @@ class EngineClientTest(base.TestCase):
         )
 
 
+class OlderEngineTest(base.TestCase):
+    """What is ours is asked for only when it must be."""
+
+    def test_environment(self):
+        bus = Recorder()
+        clients.EngineClient(bus).get_environment("context", {"x": 1})
+        self.assertEqual(
+            ("call", "get_environment", {"stack_identity": {"x": 1}}, "1.28"),
+            bus.sent.pop(),
+        )
+
+    def test_validate(self):
+        told = {"template": {}, "params": {}, "files": None,
+                "environment_files": ["a"], "files_container": None,
+                "show_nested": False, "ignorable_errors": None}  # fmt: skip
+        for names, versions in ((None, ["1.36"]), ([], ["1.38", "1.36"])):
+            with self.subTest(names=names):
+                bus = OldEngine()
+                clients.EngineClient(bus).validate_template(
+                    "context", {}, {}, environment_files=["a"],
+                    explicit_parameters=names,
+                )  # fmt: skip
+                self.assertEqual(versions, [row[3] for row in bus.sent])
+                self.assertEqual(told, bus.sent[-1][2])
+
+    def test_other_errors_are_raised(self):
+        bus = OldEngine("Timeout")
+        client = clients.EngineClient(bus)
+        self.assertRaises(
+            oslo_messaging.RemoteError,
+            client.validate_template, "context", {}, {},
+            explicit_parameters=["a"],
+        )  # fmt: skip
+
+
+class OldEngine(Recorder):
+    """A bus to an engine of version 1.36."""
+
+    def __init__(self, error="UnsupportedVersion"):
+        super().__init__()
+        self.error = error
+
+    def call(self, context, method, args, *, version=None, timeout=None):
+        super().call(context, method, args, version=version)
+        if version == "1.38":
+            raise oslo_messaging.RemoteError(self.error, "1.38")
+        return {}
+
+
 class EngineEndpointTest(base.TestCase):
     """The other end takes the same arguments."""
 
@@ -219,6 +270,14 @@ class WorkerClientTest(base.TestCase):
                 None,
             ),
             bus.sent.pop(),
+        )
+
+    def test_wake_goes_to_one_engine(self):
+        bus = Recorder()
+        clients.WorkerClient(bus).wake("context", "engine-1", "s")
+        self.assertEqual(("heat-worker", "1.0", "engine-1"), bus.address)
+        self.assertEqual(
+            ("cast", "wake", {"stack_id": "s"}, None), bus.sent.pop()
         )
 
     def test_cancel_goes_to_one_engine(self):

@@ -134,9 +134,7 @@ class RandomString(resource.Resource):
     }
     attributes_schema = {
         VALUE: attributes.Schema(
-            _(
-                "The string; get_resource gives it too."
-            ),
+            _("The string; get_resource gives it too."),
             cache_mode=attributes.Schema.CACHE_NONE,
             type=attributes.Schema.STRING,
         )

@@ -137,7 +137,9 @@ class TestResource(resource.Resource):
         ),
         CONSTRAINT_PROP_SECS: properties.Schema(
             properties.Schema.NUMBER,
-            _("How long checking this property's constraint takes, in seconds."),
+            _(
+                "How long checking this property's constraint takes, in seconds."
+            ),
             default=0,
             constraints=[constraints.CustomConstraint("test_constr")],
             update_allowed=True,

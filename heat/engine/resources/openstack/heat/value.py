@@ -57,10 +57,7 @@ class Value(resource.Resource):
         ),
         TYPE: properties.Schema(
             properties.Schema.STRING,
-            _(
-                "What the value is converted to; left out, it stays as it "
-                "is."
-            ),
+            _("What the value is converted to; left out, it stays as it is."),
             constraints=[constraints.AllowedValues(TYPES)],
             update_allowed=True,
         ),

@@ -401,7 +401,6 @@ class CreateTest(NestedTest):
         )
         self.assertEqual(1, count)
 
-
     def test_a_template_of_the_operator(self):
         shared.install(
             shared.Shared(
@@ -419,9 +418,7 @@ class CreateTest(NestedTest):
             ),
             {},
         )
-        self.assertEqual(
-            {"word": "the operator's"}, self.world.outputs(stack)
-        )
+        self.assertEqual({"word": "the operator's"}, self.world.outputs(stack))
 
 
 class UpdateTest(NestedTest):
@@ -544,6 +541,20 @@ class UpdateTest(NestedTest):
         self.assertEqual(child, self.child(stack))
         self.assertEqual({"word": "two"}, self.world.outputs(stack))
         self.assertEqual(1, len(self.world.rows(child)))
+
+    def test_a_row_that_was_to_be_something_else(self):
+        """Clean-up knows what an interrupted create was making."""
+        stack = self.begin(
+            hot({"x": res(wait_secs=30), "n": res(depends_on="x")})
+        )
+        self.start_update(stack, hot({"n": nest(word="w", secs=1000)}))
+        self.world.run_until(self.child_is(stack, "CREATE_IN_PROGRESS"))
+        self.update(stack, hot({"y": res()}))
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(
+            [],
+            self.world.db.read(lambda conn: stacks.descendants(conn, stack)),
+        )
 
     def test_a_child_somebody_deleted_is_made_anew(self):
         stack = self.make(hot({"n": nest(word="one")}))

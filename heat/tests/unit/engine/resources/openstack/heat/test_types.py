@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from oslo_config import cfg
 
 from heat.common import exception
+from heat.common import config
 from heat.db import models, session
 from heat.engine.clients import stand_in
 from heat.engine.resource import lifecycle
@@ -269,9 +270,7 @@ class RecordedObjectsTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.conf = cfg.ConfigOpts()
-        for group, options in stand_in.OPTS:
-            self.conf.register_opts(options, group=group)
-        self.conf([])
+        config.load("heat-test", [], conf=self.conf)
         self.conf.set_override("record_objects", True, stand_in.GROUP)
         self.db = session.Database(url="sqlite://")
         self.addCleanup(self.db.dispose)

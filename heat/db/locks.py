@@ -1,0 +1,440 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""LOCK and UNLOCK as statements: trees of stacks, and what rows show.
+
+One UPDATE takes the root as its caller read it; everything below follows in
+the same transaction, set by set. What is shown changes, the base stays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.db import bulk, models, resource_rows, stacks
+from heat.db.stacks import StackRecord
+
+_stack = models.stack
+_resource = models.resource
+
+LOCKING = stacks.LOCKING
+
+#: What a stack has no more when it is unlocked.
+NO_LOCK: Mapping[str, None] = dict.fromkeys(
+    (
+        "lock_level",
+        "lock_wanted",
+        "lock_root",
+        "lock_reason",
+        "locked_by",
+        "locked_at",
+        "lock_expires_at",
+        "lock_request_id",
+        "lock_blocked",
+    )
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """What LOCK and UNLOCK ask of a resource before they visit it.
+
+    :ivar action: of the base; ``shown`` is what users see
+    :ivar held: we hold a lock on the object
+    """
+
+    id: int
+    stack_id: str
+    name: str
+    resource_type: str
+    physical_id: str | None
+    action: str
+    shown: tuple[str, str]
+    claimed: bool
+    is_current: bool
+    external: bool
+    held: bool
+
+
+def refusal(stack: StackRecord, kind: str) -> exception.StackLocked:
+    """The error for whoever may not do something because of a lock.
+
+    :param kind: what was refused, for the counters
+    """
+    return exception.StackLocked(
+        stack_name=stack.name,
+        record=describe(stack),
+        stack_id=stack.id,
+        kind=kind,
+    )
+
+
+def describe(stack: StackRecord) -> str:
+    """The record of a lock as a sentence."""
+    parts = [
+        f"{stack.action}_{stack.status}",
+        _("level %s") % stack.lock_level,
+        _("locked by %(who)s at %(when)s")
+        % {"who": stack.locked_by or "?", "when": _time(stack.locked_at)},
+    ]
+    if stack.lock_request_id:
+        parts.append(_("request %s") % stack.lock_request_id)
+    if stack.lock_expires_at:
+        parts.append(_("expires at %s") % _time(stack.lock_expires_at))
+    if stack.lock_root not in (None, stack.id):
+        parts.append(
+            _("together with stack %s: unlock that one") % stack.lock_root
+        )
+    parts.append(_("reason: %s") % (stack.lock_reason or _("none given")))
+    return ", ".join(parts)
+
+
+def _time(when: datetime.datetime | None) -> str:
+    return when.replace(microsecond=0).isoformat() + "Z" if when else "?"
+
+
+# -- the tree -----------------------------------------------------------------
+
+
+def take(
+    conn: sa.Connection, stack: StackRecord, values: Mapping[str, Any]
+) -> bool:
+    """Write the root if it is as it was read: the lock is taken, or not.
+
+    The base is kept beside what ``values`` shows.
+    """
+    same = (
+        (_stack.c.action, stack.action),
+        (_stack.c.status, stack.status),
+        (_stack.c.current_traversal, stack.current_traversal),
+        (_stack.c.lock_level, stack.lock_level),
+        (_stack.c.lock_root, stack.lock_root),
+    )
+    query = sa.update(_stack).where(
+        _stack.c.id == stack.id,
+        _stack.c.deleted_at.is_(None),
+        *(column.is_not_distinct_from(value) for column, value in same),
+    )
+    return bool(conn.execute(_showing(query, values)).rowcount)
+
+
+def hold_below(conn: sa.Connection, stack_id: str) -> list[StackRecord]:
+    """The living stacks below one, by id; nobody else writes them till the
+    transaction ends."""
+    ids = stacks.descendants(conn, stack_id)
+    for chunk in bulk.chunks(ids):
+        conn.execute(
+            sa.select(_stack.c.id)
+            .where(_stack.c.id.in_(chunk))
+            .order_by(_stack.c.id)
+            .with_for_update()
+        ).all()
+    found = stacks.get_many(conn, ids)
+    return [found[each] for each in ids if each in found]
+
+
+def show(
+    conn: sa.Connection,
+    ids: Collection[str],
+    values: Mapping[str, Any],
+    *,
+    root: str | None = None,
+) -> int:
+    """Show LOCK or UNLOCK on stacks at rest; how many they were.
+
+    :param root: only those that are unlocked, or were locked with it
+    """
+    count = 0
+    for chunk in bulk.chunks(sorted(ids)):
+        query = sa.update(_stack).where(
+            _stack.c.id.in_(chunk), _stack.c.status != "IN_PROGRESS"
+        )
+        if root is not None:
+            query = query.where(
+                sa.or_(
+                    _stack.c.lock_level.is_(None), _stack.c.lock_root == root
+                )
+            )
+        count += conn.execute(_showing(query, values)).rowcount
+    return count
+
+
+def _showing(query: sa.Update, values: Mapping[str, Any]) -> sa.Update:
+    base = stacks.base_columns(_stack)
+    return query.ordered_values(*base.items(), *values.items())
+
+
+def update(
+    conn: sa.Connection, ids: Collection[str], values: Mapping[str, Any]
+) -> None:
+    """Write columns of some stacks."""
+    for chunk in bulk.chunks(sorted(ids)):
+        conn.execute(
+            sa.update(_stack).where(_stack.c.id.in_(chunk)).values(**values)
+        )
+
+
+def open_walks(
+    conn: sa.Connection, walks: Mapping[str, tuple[str, Mapping[str, Any]]]
+) -> None:
+    """Set traversals and graphs of stacks, in one round trip.
+
+    :param walks: id of the stack -> id of the traversal, graph
+    """
+    rows = [
+        {"the_stack": stack_id, "traversal": traversal, "deps": dict(deps)}
+        for stack_id, (traversal, deps) in sorted(walks.items())
+    ]
+    if not rows:
+        return
+    conn.execute(
+        sa.update(_stack)
+        .where(_stack.c.id == sa.bindparam("the_stack"))
+        .values(
+            current_traversal=sa.bindparam("traversal"),
+            current_deps=sa.bindparam(
+                "deps", type_=_stack.c.current_deps.type
+            ),
+        ),
+        rows,
+    )
+
+
+def tree(conn: sa.Connection, root: str) -> list[str]:
+    """Ids of the stacks that are locked with a root, itself among them."""
+    rows = conn.execute(
+        sa.select(_stack.c.id).where(
+            _stack.c.lock_root == root, _stack.c.deleted_at.is_(None)
+        )
+    )
+    return sorted(row.id for row in rows)
+
+
+def lay_open(conn: sa.Connection, root: str) -> None:
+    """End the lock of a tree without a walk: its stacks show their base.
+
+    For a delete, which releases each object before it deletes it.
+    """
+    conn.execute(
+        sa.update(_stack)
+        .where(_stack.c.lock_root == root, _stack.c.id != root)
+        .values(
+            action=sa.func.coalesce(_stack.c.base_action, _stack.c.action),
+            status=sa.func.coalesce(_stack.c.base_status, _stack.c.status),
+            status_reason=_stack.c.base_status_reason,
+            **NO_LOCK,
+        )
+    )
+
+
+def locked_below(conn: sa.Connection, stack_id: str) -> StackRecord | None:
+    """A stack below one that is locked on its own, if there is any."""
+    for chunk in bulk.chunks(stacks.descendants(conn, stack_id)):
+        found = conn.execute(
+            sa.select(_stack.c.id)
+            .where(_stack.c.id.in_(chunk), _stack.c.lock_level.is_not(None))
+            .order_by(_stack.c.nested_depth, _stack.c.id)
+            .limit(1)
+        ).scalar()
+        if found is not None:
+            return stacks.get(conn, found)
+    return None
+
+
+def refuse_locked_below(
+    conn: sa.Connection, stack: StackRecord, kind: str
+) -> None:
+    """Check that nothing below a stack is locked.
+
+    :raises StackLocked: naming the nested stack
+    """
+    found = locked_below(conn, stack.id)
+    if found is not None:
+        raise refusal(found, kind)
+
+
+def refuse_locked_above(
+    conn: sa.Connection, stack: StackRecord, kind: str
+) -> None:
+    """Check that a stack does not stand in one that is locked.
+
+    :raises StackLocked: naming the outer stack
+    """
+    owner_id = stack.owner_id
+    while owner_id is not None:
+        owner = stacks.get(conn, owner_id)
+        if owner is None:
+            return
+        if owner.lock_level is not None:
+            raise refusal(owner, kind)
+        owner_id = owner.owner_id
+
+
+def hold_unlocked(
+    conn: sa.Connection, stack_id: str, kind: str, *, shared: bool = False
+) -> StackRecord | None:
+    """The stack, which nobody locks until the transaction ends; None when
+    there is none any more.
+
+    For every write that begins no traversal: ask first, in its transaction.
+
+    :param shared: others may hold it too
+    :raises StackLocked: it is locked
+    """
+    conn.execute(
+        sa.select(_stack.c.id)
+        .where(_stack.c.id == stack_id)
+        .with_for_update(read=shared)
+    ).all()
+    found = stacks.get(conn, stack_id)
+    if found is not None and found.lock_level is not None:
+        raise refusal(found, kind)
+    return found
+
+
+def expired(conn: sa.Connection, now: datetime.datetime) -> list[StackRecord]:
+    """Stacks whose lock has had its time and that nothing works on."""
+    rows = conn.execute(
+        sa.select(_stack.c.id).where(
+            _stack.c.lock_expires_at <= now,
+            _stack.c.lock_root == _stack.c.id,
+            _stack.c.status != "IN_PROGRESS",
+            _stack.c.deleted_at.is_(None),
+        )
+    )
+    found = stacks.get_many(conn, [row.id for row in rows])
+    return [found[key] for key in sorted(found)]
+
+
+def count_blocked(
+    conn: sa.Connection, stack_id: str, kind: str, attempt: Mapping[str, Any]
+) -> None:
+    """Count an attempt that a lock refused; nothing if it is unlocked.
+
+    :param attempt: who, when, which request
+    """
+    query = sa.select(_stack.c.lock_blocked).where(
+        _stack.c.id == stack_id, _stack.c.lock_level.is_not(None)
+    )
+    row = conn.execute(query.with_for_update()).one_or_none()
+    if row is None:
+        return
+    known = dict(row.lock_blocked or {})
+    before = known.get(kind) or {}
+    known[kind] = {"count": before.get("count", 0) + 1, **attempt}
+    stacks.update(conn, stack_id, lock_blocked=known)
+
+
+# -- rows ---------------------------------------------------------------------
+
+
+def rows(conn: sa.Connection, stack_ids: Collection[str]) -> list[Row]:
+    """Every row of some stacks, by id."""
+    found: list[Row] = []
+    for chunk in bulk.chunks(sorted(stack_ids)):
+        query = sa.select(*resource_rows.COLUMNS).where(
+            _resource.c.stack_id.in_(chunk)
+        )
+        for each in map(resource_rows.record, conn.execute(query)):
+            found.append(
+                Row(
+                    each.id,
+                    each.stack_id,
+                    each.name,
+                    each.resource_type or "",
+                    each.physical_id,
+                    each.action,
+                    each.shown,
+                    each.claim_id is not None,
+                    each.replaced_by is None and not each.stray,
+                    each.external,
+                    each.lock_found is not None,
+                )
+            )
+    return sorted(found, key=lambda each: each.id)
+
+
+def show_locked(conn: sa.Connection, stack_ids: Collection[str]) -> None:
+    """The resources of stacks are LOCK_COMPLETE: those that are there, are
+    ours, and are in nobody's hands."""
+    _show_rows(conn, stack_ids, "LOCK", _there())
+
+
+def show_nested(
+    conn: sa.Connection, stack_ids: Collection[str], root: str
+) -> None:
+    """So are those that are stacks locked with this root."""
+    below = sa.select(_stack.c.id).where(
+        _stack.c.lock_root == root, _stack.c.id != root
+    )
+    _show_rows(
+        conn,
+        stack_ids,
+        "LOCK",
+        sa.and_(_there(), _resource.c.nova_instance.in_(below)),
+    )
+
+
+def show_unlocked(conn: sa.Connection, stack_ids: Collection[str]) -> None:
+    """Whatever shows a lock, or one half released, is UNLOCK_COMPLETE."""
+    _show_rows(conn, stack_ids, "UNLOCK", _resource.c.action.in_(LOCKING))
+
+
+def _there() -> sa.ColumnElement[bool]:
+    base = sa.case(
+        (_resource.c.action.in_(sorted(LOCKING)), _resource.c.base_action),
+        else_=_resource.c.action,
+    )
+    return sa.and_(
+        base.not_in(("INIT", "DELETE")),
+        _resource.c.replaced_by.is_(None),
+        _resource.c.stray.is_(False),
+        _resource.c.external.is_(False),
+    )
+
+
+def _show_rows(
+    conn: sa.Connection,
+    stack_ids: Collection[str],
+    action: str,
+    which: sa.ColumnElement[bool],
+) -> None:
+    base = stacks.base_columns(_resource)
+    for chunk in bulk.chunks(sorted(stack_ids)):
+        conn.execute(
+            sa.update(_resource)
+            .where(
+                _resource.c.stack_id.in_(chunk),
+                _resource.c.claim_id.is_(None),
+                which,
+            )
+            .ordered_values(
+                *base.items(),
+                ("action", action),
+                ("status", "COMPLETE"),
+                ("status_reason", "state changed"),
+            )
+        )
+
+
+def forget_walks(conn: sa.Connection, stack_ids: Iterable[str]) -> None:
+    """Nothing of what ran on these stacks starts any more."""
+    points = models.sync_point
+    for chunk in bulk.chunks(sorted(stack_ids)):
+        conn.execute(sa.delete(points).where(points.c.stack_id.in_(chunk)))

@@ -1,0 +1,277 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""OS::Cinder::Volume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.engine.resource import notation, outcomes, rest
+
+
+class Volume(rest.RestResource):
+    """A disk that can be attached to a server."""
+
+    default_client_name = "cinder"
+    entity = "volumes"
+    properties_schema = notation.properties("""
+        availability_zone string -- Zone that it is in.
+        backup_id string (update, is cinder.backup) -- Backup to make it from.
+        description string (update) -- What it is for.
+        image string (is glance.image) -- Name or id of the image to make it
+            -- from.
+        imageRef string (hidden) -- Old name of image.
+        metadata map (update, ={}) -- Keys and values that are kept with it.
+        multiattach boolean (hidden, =false) -- Without effect: a volume type
+            -- says so.
+        name string (update) -- What it is called; made up when left out.
+        read_only boolean (update) -- It can't be written to.
+        scheduler_hints map -- Hints for placing it.
+        size integer (update, range 1..None) -- Size in GiB; needed unless it
+            -- is made from something. It can grow in place.
+        snapshot_id string (is cinder.snapshot) -- Snapshot to make it from.
+        source_volid string (is cinder.volume) -- Volume to copy.
+        volume_type string (update, is cinder.vtype) -- Name or id of its
+            -- type.
+    """)
+    attributes_schema = notation.attributes("""
+        attachments string -- Where it is attached, as JSON.
+        attachments_list list -- Where it is attached.
+        availability_zone string -- Zone that it is in.
+        bootable string -- Whether a server can boot from it.
+        created_at string -- When it was made.
+        display_description string -- What it is for.
+        display_name string -- What it is called.
+        encrypted string -- Whether it is encrypted.
+        metadata string -- Its keys and values, as JSON.
+        metadata_values map -- Its keys and values.
+        multiattach boolean -- Whether several servers may have it.
+        size string -- Size in GiB.
+        snapshot_id string -- Snapshot that it was made from.
+        source_volid string -- Volume that it was copied from.
+        status string -- Its state.
+        volume_type string -- Its type.
+    """)
+    body_keys = {
+        "image": "imageRef",
+        "scheduler_hints": "OS-SCH-HNT:scheduler_hints",
+    }
+    not_sent = frozenset({"multiattach", "read_only"})
+    finds = {
+        "backup_id": "cinder.backup",
+        "image": "glance.image",
+        "snapshot_id": "cinder.snapshot",
+        "source_volid": "cinder.volume",
+        "volume_type": "cinder.volume_type",
+    }
+    renamed = {"imageRef": "image"}
+    attribute_keys = {
+        "attachments_list": "attachments",
+        "display_description": "description",
+        "display_name": "name",
+        "metadata_values": "metadata",
+    }
+    status_key = "status"
+    pending = frozenset(
+        {
+            "CREATING",
+            "DOWNLOADING",
+            "RESTORING-BACKUP",
+            "EXTENDING",
+            "RETYPING",
+            "ATTACHING",
+            "DETACHING",
+            "RESERVED",
+            "UPLOADING",
+            "BACKING-UP",
+        }
+    )
+    bad = frozenset(
+        {"ERROR", "ERROR_EXTENDING", "ERROR_RESTORING", "ERROR_DELETING"}
+    )
+    deleted_at_once = False
+
+    def validate(self) -> None:
+        super().validate()
+        given = self.properties.data.get
+        sources = [
+            name
+            for name in (
+                "backup_id",
+                "image",
+                "imageRef",
+                "snapshot_id",
+                "source_volid",
+            )
+            if given(name) is not None
+        ]
+        if len(sources) > 1:
+            raise exception.ResourcePropertyConflict(*sources)
+        if given("size") is None and not set(sources) & {
+            "backup_id",
+            "snapshot_id",
+            "source_volid",
+        }:
+            raise exception.StackValidationFailed(
+                path=["properties", "size"],
+                message=_(
+                    "It is needed, unless the volume is made from a snapshot, "
+                    "a volume or a backup."
+                ),
+            )
+
+    def create_body(self, properties: Any) -> dict[str, Any]:
+        body = super().create_body(properties)
+        if body.get("metadata"):
+            body["metadata"] = _texts(body["metadata"])
+        return body
+
+    def finish_create(self, properties: Any) -> None:
+        """The rest waits until the volume is there."""
+
+    def is_ready(self) -> bool:
+        ready = super().is_ready()
+        if ready and self.action == self.CREATE:
+            if self.properties["read_only"]:
+                self._set_read_only(True)
+        return ready
+
+    def _set_read_only(self, value: bool) -> None:
+        self.collection().act(
+            self.resource_id,
+            "os-update_readonly_flag",
+            {"readonly": bool(value)},
+        )
+
+    # -- update --------------------------------------------------------------
+
+    def needs_replace_with_prop_diff(
+        self,
+        changed_properties_set: set[str],
+        after_props: Any,
+        before_props: Any,
+    ) -> bool:
+        if "backup_id" in changed_properties_set:
+            return True
+        if "size" not in changed_properties_set:
+            return False
+        old, new = before_props["size"], after_props["size"]
+        # A disk can't shrink.
+        return old is not None and new is not None and new < old
+
+    def handle_update(
+        self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
+    ) -> Any:
+        if not prop_diff:
+            return None
+        after = self.properties_of(json_snippet)
+        plain = {"name", "description"} & prop_diff.keys()
+        volumes = self.collection()
+        if plain:
+            volumes.update(self.resource_id, self.update_body(plain, after))
+        if "metadata" in prop_diff:
+            volumes.request(
+                "PUT",
+                f"/{self.resource_id}/metadata",
+                json={"metadata": _texts(after["metadata"] or {})},
+            )
+        if "read_only" in prop_diff:
+            self._set_read_only(after["read_only"])
+        todo = [key for key in ("volume_type", "size") if key in prop_diff]
+        return {"todo": todo, "after": after}
+
+    def check_update_complete(self, token: Any) -> bool:
+        if not token:
+            return True
+        while self.is_ready():
+            if not token["todo"]:
+                return True
+            self._grow_or_move(token["todo"].pop(0), token["after"])
+        return False
+
+    def _grow_or_move(self, what: str, after: Any) -> None:
+        volumes = self.collection()
+        if what == "size":
+            shown = self.shown()
+            if after["size"] and after["size"] > int(shown["size"]):
+                volumes.act(
+                    self.resource_id,
+                    "os-extend",
+                    {"new_size": after["size"]},
+                )
+        elif after["volume_type"]:
+            volumes.act(
+                self.resource_id,
+                "os-retype",
+                {
+                    "new_type": after["volume_type"],
+                    "migration_policy": "on-demand",
+                },
+            )
+
+    # -- delete, snapshot ----------------------------------------------------
+
+    def judge_deleting(self, shown: Mapping[str, Any]) -> None:
+        status = str(shown.get("status") or "").upper()
+        if status == "ERROR_DELETING":
+            raise exception.ResourceInError(
+                resource_status=status, status_reason=self.fault(shown)
+            )
+
+    def handle_snapshot(self) -> Any:
+        made = self.collection("backup").create(
+            {"volume_id": self.resource_id, "force": True}
+        )
+        self.data_set("backup_id", made["id"])
+        return made["id"]
+
+    def check_snapshot_complete(self, token: Any) -> bool:
+        backup = self.collection("backup").get(token)
+        if backup["status"] == "creating":
+            raise outcomes.PollDelay(rest.POLL_SECONDS)
+        if backup["status"] != "available":
+            raise exception.ResourceInError(
+                resource_status=backup["status"],
+                status_reason=backup.get("fail_reason")
+                or _("no reason given"),
+            )
+        return True
+
+    def handle_delete_snapshot(self, snapshot: Any) -> Any:
+        ident = (snapshot.get("resource_data") or {}).get("backup_id")
+        if ident:
+            try:
+                self.collection("backup").delete(ident)
+            except Exception as exc:
+                self.client_plugin().ignore_not_found(exc)
+        return ident
+
+    # -- look ----------------------------------------------------------------
+
+    def _resolve_attribute(self, name: str) -> Any:
+        value = super()._resolve_attribute(name)
+        if name in ("attachments", "metadata"):
+            return json.dumps(value)
+        return value
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {key: str(value) for key, value in values.items()}
+
+
+def resource_mapping() -> dict[str, Any]:
+    return {"OS::Cinder::Volume": Volume}

@@ -1,0 +1,264 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""A server's network cards: checking them, asking for them, showing them.
+
+A card is on a port that is there, on a port that Nova makes, or, when more
+is said of it than Nova takes (a subnet, properties of the port), on a port
+that is made here; those are listed in the resource's data and deleted after
+the server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.engine.clients import errors
+
+#: key of the resource's data that lists ports made here
+_OWN_PORTS = "internal_ports"
+_EXTRA = "port_extra_properties"
+_ALLOCATE = "allocate_network"
+
+
+def check(properties: Any) -> None:
+    """Check what the cards' properties say together.
+
+    :raises heat.common.exception.StackValidationFailed: naming the place
+    """
+    given = properties.data.get("networks")
+    if not isinstance(given, list):
+        return
+    cards = [each for each in given if isinstance(each, Mapping)]
+    allocating = [each for each in cards if each.get(_ALLOCATE)]
+    if allocating and len(cards) > 1:
+        raise _failed(
+            0, _("allocate_network stands alone: give no other network.")
+        )
+    for index, each in enumerate(cards):
+        named = ("network", "uuid", "port", "subnet", _ALLOCATE)
+        if not any(each.get(key) is not None for key in named):
+            raise _failed(
+                index, _("Say which network: network, subnet or port.")
+            )
+        if each.get("port") is None:
+            continue
+        for key in ("fixed_ip", "subnet", _EXTRA):
+            if each.get(key) is not None:
+                raise _failed(
+                    index,
+                    _("%s is the port's business: give it there.") % key,
+                )
+
+
+def _failed(index: int, message: str) -> exception.StackValidationFailed:
+    return exception.StackValidationFailed(
+        path=["properties", "networks", str(index)], message=message
+    )
+
+
+def cards(server: Any, properties: Any) -> Any:
+    """The ``nics`` argument; ports that are needed are made."""
+    wanted = properties["networks"]
+    if not wanted:
+        return "auto"
+    if wanted[0][_ALLOCATE]:
+        return wanted[0][_ALLOCATE]
+    return [card(server, properties, each) for each in wanted]
+
+
+def card(server: Any, properties: Any, each: Mapping[str, Any]) -> Any:
+    """One network card, as novaclient takes it."""
+    made: dict[str, Any] = {}
+    if each["tag"]:
+        made["tag"] = each["tag"]
+    if each["port"]:
+        made["port-id"] = each["port"]
+    elif each["subnet"] or each[_EXTRA]:
+        made["port-id"] = _make_port(server, properties, each)
+    else:
+        made["net-id"] = each["network"]
+        if each["fixed_ip"]:
+            version = "v6" if ":" in each["fixed_ip"] else "v4"
+            made[f"{version}-fixed-ip"] = each["fixed_ip"]
+    return made
+
+
+def _neutron(server: Any, entity: str) -> Any:
+    return server.client_plugin("neutron").collection(entity)
+
+
+def _make_port(server: Any, properties: Any, each: Mapping[str, Any]) -> str:
+    network = each["network"]
+    if not network:
+        network = _neutron(server, "subnet").get(each["subnet"])["network_id"]
+    number = len(_own_ports(server))
+    body: dict[str, Any] = {
+        "network_id": network,
+        "name": f"{server.physical_resource_name()}-port-{number}",
+    }
+    fixed = {"subnet_id": each["subnet"], "ip_address": each["fixed_ip"]}
+    fixed = {key: value for key, value in fixed.items() if value}
+    if fixed:
+        body["fixed_ips"] = [fixed]
+    body.update(_extra(each[_EXTRA] or {}))
+    groups = properties["security_groups"]
+    if groups:
+        find = server.client_plugin("neutron").find
+        body["security_groups"] = [find("security_group", g) for g in groups]
+    made = _neutron(server, "port").create(body)
+    _remember(server, [*_own_ports(server), made["id"]])
+    return str(made["id"])
+
+
+def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
+    body = {key: value for key, value in given.items() if value is not None}
+    body.update(body.pop("value_specs", None) or {})
+    if body.pop("no_fixed_ips", False):
+        body["fixed_ips"] = []
+    if "qos_policy" in body:
+        body["qos_policy_id"] = body.pop("qos_policy")
+    return body
+
+
+def _own_ports(server: Any) -> list[str]:
+    found: list[str] = json.loads(server.data().get(_OWN_PORTS, "[]"))
+    return found
+
+
+def _remember(server: Any, ports: Iterable[str]) -> None:
+    server.data_set(_OWN_PORTS, json.dumps(list(ports)))
+
+
+def forget_ports(server: Any, which: Iterable[str] | None = None) -> None:
+    """Delete ports that were made here.
+
+    :param which: None: all
+    """
+    own = _own_ports(server)
+    gone = set(own if which is None else which)
+    for port in own:
+        if port in gone:
+            try:
+                _neutron(server, "port").delete(port)
+            except errors.NotFound:
+                continue
+    if own:
+        _remember(server, [port for port in own if port not in gone])
+
+
+# -- floating addresses -------------------------------------------------------
+
+
+def associate(server: Any, properties: Any) -> None:
+    """Let the floating IPs of the cards lead to the server's ports."""
+    wanted = [e for e in properties["networks"] or () if e["floating_ip"]]
+    if not wanted:
+        return
+    ports = _neutron(server, "port").list(device_id=server.resource_id)
+    for each in wanted:
+        port = _port_of(each, ports)
+        if port is None:
+            raise exception.Error(
+                _("The server has no port for the floating IP %s.")
+                % each["floating_ip"]
+            )
+        _neutron(server, "floatingip").update(
+            each["floating_ip"], {"port_id": port}
+        )
+
+
+def _port_of(
+    each: Mapping[str, Any], ports: Iterable[Mapping[str, Any]]
+) -> str | None:
+    for port in ports:
+        subnets = {fixed["subnet_id"] for fixed in port["fixed_ips"]}
+        if each["port"] == port["id"] or (
+            not each["port"]
+            and (
+                each["network"] == port["network_id"]
+                or each["subnet"] in subnets
+            )
+        ):
+            return str(port["id"])
+    return None
+
+
+# -- changes ------------------------------------------------------------------
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    keys = ("network", "port", "subnet", "fixed_ip", "tag", _EXTRA)
+    return all(one[key] == other[key] for key in keys)
+
+
+def change(server: Any, before: Any, after: Any) -> None:
+    """Detach the cards that aren't wanted any more, attach the new ones."""
+    old = [dict(each) for each in before["networks"] or ()]
+    new = [dict(each) for each in after["networks"] or ()]
+    for each in list(new):
+        match = next((o for o in old if _same(o, each)), None)
+        if match is not None:
+            old.remove(match)
+            new.remove(each)
+    servers = server.collection()
+    ports = _neutron(server, "port").list(device_id=server.resource_id)
+    for each in old:
+        port = _port_of(each, ports)
+        if port is not None:
+            ports = [each for each in ports if each["id"] != port]
+            servers.call("interface_detach", server.resource_id, port)
+    for each in new:
+        asked = card(server, after, each)
+        servers.call(
+            "interface_attach",
+            server.resource_id,
+            asked.get("port-id"),
+            asked.get("net-id"),
+            asked.get("v4-fixed-ip") or asked.get("v6-fixed-ip"),
+            tag=asked.get("tag"),
+            idempotent=False,
+        )
+    associate(server, after)
+
+
+# -- showing ------------------------------------------------------------------
+
+
+def by_name(shown: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The server's addresses, by name of the network."""
+    return {
+        network: [each["addr"] for each in addresses]
+        for network, addresses in (shown.get("addresses") or {}).items()
+    }
+
+
+def with_ports(server: Any, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The server's addresses with their ports, by name and by id."""
+    ports = _neutron(server, "port").list(device_id=server.resource_id)
+    by_mac = {port["mac_address"]: port for port in ports}
+    found: dict[str, Any] = {}
+    for name, addresses in (shown.get("addresses") or {}).items():
+        told = []
+        network = None
+        for each in addresses:
+            port = by_mac.get(each.get("OS-EXT-IPS-MAC:mac_addr"), {})
+            network = port.get("network_id", network)
+            told.append({**each, "port": port.get("id")})
+        found[name] = told
+        if network:
+            found[network] = told
+    return found

@@ -1,0 +1,274 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Hooks: nodes of a traversal that wait for a user.
+
+A node that waits is claimed by nobody: it stays ready, and whoever takes it
+up sees that it is to wait and leaves it. That it waits is an entry in the
+data of its row, that it may go on is another, both for this traversal only.
+The signal that lets it go on sends the node again.
+
+The reasons of the events are what clients look for.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.db import events
+from heat.db import resource_data
+from heat.db import resources
+from heat.db import signals
+from heat.db.resources import ResourceRecord
+from heat.db.stacks import StackRecord
+from heat.engine.ports import Engine
+from heat.engine.resource import hooks as words
+from heat.engine.traversal.decide import Step
+from heat.engine.traversal.scene import Scene
+
+if TYPE_CHECKING:
+    from heat.engine.traversal.check import Result
+    from heat.engine.traversal.gather import Node
+
+_BEFORE = {
+    Step.CREATE: words.HOOK_PRE_CREATE,
+    Step.ADOPT: words.HOOK_PRE_CREATE,
+    Step.UPDATE: words.HOOK_PRE_UPDATE,
+    Step.REPLACE: words.HOOK_PRE_UPDATE,
+    Step.PASS: words.HOOK_PRE_UPDATE,
+    Step.HAND_BACK: words.HOOK_PRE_UPDATE,
+    Step.DELETE: words.HOOK_PRE_DELETE,
+    Step.RELEASE: words.HOOK_PRE_DELETE,
+}
+_AFTER = {
+    "CREATE": words.HOOK_POST_CREATE,
+    "UPDATE": words.HOOK_POST_UPDATE,
+    "DELETE": words.HOOK_POST_DELETE,
+}
+
+
+def hold(engine: Engine, scene: Scene, nodes: Sequence[Node]) -> set[int]:
+    """Which of some planned nodes wait; those new to it are recorded.
+
+    :returns: their places in ``nodes``
+    """
+    asked = {
+        place: found
+        for place, node in enumerate(nodes)
+        if (found := _asked(scene, node))
+    }
+    if not asked:
+        return set()
+    rows = {nodes[place].row.id for place in asked}
+    known = engine.db.read(lambda conn: resource_data.get_many(conn, rows))
+    held: set[int] = set()
+    for place, (before, after) in asked.items():
+        node = nodes[place]
+        data = known.get(node.row.id, {})
+        if any(_is_set(scene, data, hook) for hook in (*before, *after)):
+            held.add(place)
+            continue
+        for hook in before:
+            if not _is_cleared(scene, data, hook):
+                if engine.db.run(
+                    lambda conn, n=node, h=hook: _pause(conn, scene, n, h)
+                ):
+                    held.add(place)
+    return held
+
+
+def _asked(
+    scene: Scene, node: Node
+) -> tuple[Sequence[str], Sequence[str]] | None:
+    """The hooks at which a node stops now, and those after its step."""
+    hooks = scene.definition.env.registry.hooks(node.row.name)
+    if not hooks or node.step is Step.WAIT:
+        return None
+    before = [h for h in (_BEFORE.get(node.step),) if h in hooks]
+    after = [h for h in _AFTER.values() if h in hooks]
+    if not before and not after:
+        return None
+    return [h for h in before if h], after
+
+
+def _mark(scene: Scene, node: Node) -> str:
+    half = "update" if node.key[1] else "cleanup"
+    return words.mark_set(scene.traversal.traversal_id, node.key[0], half)
+
+
+def _is_set(scene: Scene, data: dict[str, str], hook: str) -> bool:
+    mark = words.read(data.get(hook))
+    return (
+        mark is not None
+        and mark.is_set
+        and mark.traversal_id == scene.traversal.traversal_id
+    )
+
+
+def _is_cleared(scene: Scene, data: dict[str, str], hook: str) -> bool:
+    mark = words.read(data.get(hook))
+    return (
+        mark is not None
+        and not mark.is_set
+        and mark.traversal_id == scene.traversal.traversal_id
+    )
+
+
+def _pause(
+    conn: sa.Connection, scene: Scene, node: Node, hook: str
+) -> bool:
+    """Record that a node waits, unless its row is not as it was read.
+
+    :returns: whether it waits
+    """
+    now = signals.hold(conn, node.row.id)
+    if now is None or now.claim_id is not None:
+        return True
+    data = resource_data.get_many(conn, [now.id]).get(now.id, {})
+    if _is_set(scene, data, hook) or _is_cleared(scene, data, hook):
+        return _is_set(scene, data, hook)
+    _put(conn, now.id, hook, _mark(scene, node))
+    events.insert_many(conn, [_paused(now, hook)])
+    return True
+
+
+def _put(conn: sa.Connection, row_id: int, hook: str, mark: str) -> None:
+    resource_data.apply_many(
+        conn,
+        {row_id: {hook: resource_data.DataRecord(mark)}},
+        {row_id: [hook]},
+    )
+
+
+def _paused(row: ResourceRecord, hook: str) -> dict[str, Any]:
+    action = hook.partition("-")[2].upper()
+    reason = f"{action} paused until Hook {hook} is cleared"
+    return event(row, row.action, row.status, reason)
+
+
+def event(
+    row: ResourceRecord,
+    action: str,
+    status: str,
+    reason: str,
+    now: datetime.datetime | None = None,
+) -> dict[str, Any]:
+    """The event row of what happens to a resource between operations."""
+    return {
+        "stack_id": row.stack_id,
+        "created_at": now or timeutils.utcnow(),
+        "resource_action": action,
+        "resource_status": status,
+        "resource_name": row.name,
+        "physical_resource_id": row.physical_id,
+        "resource_status_reason": reason,
+        "resource_type": row.resource_type,
+        "rsrc_prop_data_id": row.rsrc_prop_data_id,
+    }
+
+
+# -- after an operation -------------------------------------------------------
+
+
+def stops_after(scene: Scene, result: Result) -> str | None:
+    """The hook at which a node stops that has just ended well."""
+    if result.task is None or result.error is not None:
+        return None
+    hook = _AFTER.get(result.task.action)
+    if hook is None:
+        return None
+    name = result.node.row.name
+    registry = scene.definition.env.registry
+    return hook if registry.matches_hook(name, hook) else None
+
+
+def pause_after(
+    conn: sa.Connection, scene: Scene, results: Iterable[Result]
+) -> None:
+    """Record that nodes, whose rows were just written, wait now."""
+    for each in results:
+        hook = stops_after(scene, each)
+        now = signals.hold(conn, each.node.row.id)
+        if hook is None or now is None:
+            continue
+        _put(conn, now.id, hook, _mark(scene, each.node))
+        events.insert_many(conn, [_paused(now, hook)])
+
+
+# -- clear --------------------------------------------------------------------
+
+
+def clear(
+    engine: Engine,
+    context: RequestContext,
+    stack: StackRecord,
+    resource_name: str,
+    hook: str,
+) -> None:
+    """Let a resource go on.
+
+    :raises InvalidBreakPointHook: there is no such hook, or the resource
+        does not wait there
+    """
+    if hook not in words.HOOK_TYPES:
+        raise exception.InvalidBreakPointHook(
+            message=_("%(hook)s is no hook; there are %(known)s.")
+            % {"hook": hook, "known": ", ".join(words.HOOK_TYPES)}
+        )
+    traversal_id = stack.current_traversal or ""
+    nodes = engine.db.run(
+        lambda conn: _clear(conn, stack.id, traversal_id, resource_name, hook)
+    )
+    if not nodes:
+        raise exception.InvalidBreakPointHook(
+            message=_("Resource %(name)s does not wait at the hook %(hook)s.")
+            % {"name": resource_name, "hook": hook}
+        )
+    engine.sender.send(context, stack.id, traversal_id, sorted(nodes))
+
+
+def _clear(
+    conn: sa.Connection,
+    stack_id: str,
+    traversal_id: str,
+    name: str,
+    hook: str,
+) -> Collection[tuple[int, bool]]:
+    named = [
+        row.id
+        for row in resources.list_for_stack(conn, stack_id)
+        if row.name == name
+    ]
+    nodes: list[tuple[int, bool]] = []
+    for row_id in named:
+        row = signals.hold(conn, row_id)
+        data = resource_data.get_many(conn, [row_id]).get(row_id, {})
+        mark = words.read(data.get(hook))
+        if row is None or mark is None or not mark.is_set:
+            continue
+        if mark.traversal_id != traversal_id:
+            continue
+        _put(conn, row_id, hook, words.mark_cleared(traversal_id))
+        reason = f"Hook {hook} is cleared"
+        events.insert_many(
+            conn, [event(row, row.action, row.status, reason)]
+        )
+        nodes.append((mark.node, mark.half == "update"))
+    return nodes

@@ -1,0 +1,160 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Bugs that the simulation found, each as a story.
+
+The seeds themselves would not keep: any change of the simulation draws
+other stories from them.
+"""
+
+from __future__ import annotations
+
+from heat.engine.stack import actions, converge, delete
+from heat.tests import base
+from heat.tests.convergence import simulation
+from heat.tests.convergence.test_stories import attr, hot, res
+
+
+class FoundTest(base.TestCase):
+    """One engine to begin with; the plan says what befalls it, and where."""
+
+    def enter(self, *plan):
+        self.world = simulation.SimulatedWorld(
+            1, faults=simulation.Faults(local=1.0), plan=plan
+        )
+        self.world.__enter__()
+        self.addCleanup(self.world.__exit__, None, None, None)
+        while len(self.world.engines) > 1:
+            self.world.engines.pop()
+
+    def do(self, call):
+        owner = self.world.able()[0]
+        self.world.start(owner, "request", lambda: call(owner.engine))
+
+    def create(self, resources, **args):
+        args.setdefault("disable_rollback", True)
+        self.do(
+            lambda engine: converge.create(
+                engine, self.world.context, "s", hot(resources), {}, {}, args
+            )
+        )
+        (self.stack_id,) = self.world.watch.stack_ids()
+
+    def update(self, resources):
+        stack = self.world.stack(self.stack_id)
+        self.do(
+            lambda engine: converge.update(
+                engine, self.world.context, stack, hot(resources), {}, {}, {}
+            )
+        )
+
+    def delete(self):
+        stack = self.world.stack(self.stack_id)
+        self.do(
+            lambda engine: delete.delete(engine, self.world.context, stack)
+        )
+
+    def rest(self, state, objects):
+        """All is at rest in this state, with so many objects."""
+        self.world.settle()
+        self.world.watch.check_rest(self.stack_id)
+        stack = self.world.stack(self.stack_id)
+        self.assertEqual(
+            state, f"{stack.action}_{stack.status}", stack.status_reason
+        )
+        found = self.world.watch.objects(self.stack_id)
+        self.assertEqual(objects, len(found), found)
+        self.assertEqual([], self.world.plan)
+
+    def test_the_answer_to_a_claim_is_lost(self):
+        """The repeated claim knows its own mark."""
+        self.enter(("claim", "repeat"))
+        self.create({"a": res("x"), "b": res(attr("a"))})
+        while self.world.step():
+            pass
+        self.rest("CREATE_COMPLETE", 2)
+
+    def test_a_turn_fails_that_has_claimed(self):
+        """The engine lives on and lets go of what it has forgotten."""
+        self.enter(("claimed", None), ("before a commit", "away"))
+        self.create({"a": res(wait_secs=5)})
+        self.rest("CREATE_COMPLETE", 1)
+
+    def test_killed_between_the_cloud_and_the_books(self):
+        """The object is found by its name, and deleted as it is replaced."""
+        self.enter(("called", "kill"))
+        self.create({"a": res(), "b": res(attr("a"))})
+        self.rest("CREATE_COMPLETE", 2)
+
+    def test_made_by_an_engine_taken_for_dead(self):
+        """It wakes when all is over, and cleans up what it has made."""
+        self.enter(("claimed", "stall"))
+        self.create({"a": res()})
+        sleeper = self.world.engines[0]
+        self.rest("CREATE_COMPLETE", 1)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)
+        self.world.wake(sleeper)
+        self.rest("DELETE_COMPLETE", 0)
+
+    def test_a_stale_look_claims_nothing(self):
+        """Between a look and the claim another engine came and died."""
+        self.enter()
+        self.create({"a": res()})
+        sleeper = self.world.engines[0]
+        self.world.plan[:] = [
+            ("before a commit", "stall"),
+            ("called", "kill"),
+        ]
+        self.rest("CREATE_COMPLETE", 1)
+        self.world.wake(sleeper)
+        self.rest("CREATE_COMPLETE", 1)
+
+    def test_what_failed_to_be_created_hangs_on_others_too(self):
+        """So it goes before them; the watch sees to it."""
+        self.enter()
+        self.create({"a": res(), "b": res(attr("a"), fail=True)})
+        self.rest("CREATE_FAILED", 2)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)
+
+    def test_a_check_heals_nothing(self):
+        """What was not created completely is replaced all the same."""
+        self.enter()
+        broken = {"a": res("x", fail=True)}
+        self.create(broken)
+        self.rest("CREATE_FAILED", 1)
+        (before,) = self.world.watch.objects(self.stack_id)
+        stack = self.world.stack(self.stack_id)
+        self.do(
+            lambda engine: actions.check(engine, self.world.context, stack)
+        )
+        self.rest("CHECK_COMPLETE", 1)
+        self.update({"a": res("x")})
+        self.rest("UPDATE_COMPLETE", 1)
+        (after,) = self.world.watch.objects(self.stack_id)
+        self.assertNotEqual(before, after)
+
+    def test_another_type_before_the_first_try(self):
+        """A row that was waiting is deleted as what it was made as."""
+        self.enter()
+        value = {
+            "type": "OS::Heat::Value",
+            "depends_on": "a",
+            "properties": {"value": "v"},
+        }
+        self.create({"a": res(wait_secs=5), "b": value})
+        self.world.step()
+        self.update({"b": res(fail=True)})
+        self.rest("UPDATE_FAILED", 2)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)

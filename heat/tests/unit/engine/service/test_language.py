@@ -1,0 +1,270 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""What the service tells of the language: validation, versions, types."""
+
+from __future__ import annotations
+
+from heat.engine.template import base as template_base
+from heat.tests import base, inprocess
+
+HOT = {"heat_template_version": "2018-08-31"}
+SERVER = HOT | {
+    "resources": {
+        "s": {
+            "type": "OS::Trove::Instance",
+            "properties": {"flavor": "f", "size": 1},
+        },
+    }
+}
+
+
+class LanguageTest(base.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.service = inprocess.Service()
+        cls.service.setUp()
+        cls.addClassCleanup(cls.service.cleanUp)
+
+    def validate(self, template, query="", **more):
+        return self.service.call(
+            "POST", f"/validate{query}", {"template": template, **more}
+        )
+
+    def refused(self, answer, kind, *words):
+        self.assertEqual(400, answer.status_code, answer.text)
+        error = answer.get_json()["error"]
+        self.assertEqual(kind, error["type"])
+        for word in words:
+            self.assertIn(word, error["message"])
+
+    def test_parameters_of_a_validation(self):
+        given = HOT | {
+            "description": "d",
+            "parameter_groups": [
+                {"label": "l", "description": "g", "parameters": ["s"]}
+            ],
+            "parameters": {
+                "s": {
+                    "type": "string",
+                    "default": "abc",
+                    "label": "A text",
+                    "description": "what for",
+                    "tags": ["a"],
+                    "constraints": [
+                        {
+                            "length": {"min": 2, "max": 4},
+                            "description": "2 to 4",
+                        },
+                        {"allowed_pattern": "[a-c]+"},
+                        {"allowed_values": ["abc", "ab"]},
+                    ],
+                },
+                "n": {
+                    "type": "number",
+                    "constraints": [
+                        {"range": {"min": 1, "max": 9}},
+                        {"modulo": {"step": 2, "offset": 1}},
+                    ],
+                },
+                "l": {"type": "comma_delimited_list", "default": "a,b"},
+                "j": {"type": "json", "default": {"k": 1}},
+                "b": {"type": "boolean", "hidden": True},
+            },
+        }
+        answer = self.validate(
+            given, environment={"parameters": {"n": 3}}
+        ).get_json()
+        wanted = {
+            "s": {
+                "Type": "String",
+                "Description": "what for",
+                "NoEcho": "false",
+                "Label": "A text",
+                "Default": "abc",
+                "MinLength": 2,
+                "MaxLength": 4,
+                "AllowedPattern": "[a-c]+",
+                "AllowedValues": ["abc", "ab"],
+                "ConstraintDescription": "2 to 4",
+                "Tags": ["a"],
+                "Value": "abc",
+            },
+            "n": {
+                "Type": "Number",
+                "Description": "",
+                "NoEcho": "false",
+                "Label": "n",
+                "MinValue": 1,
+                "MaxValue": 9,
+                "Step": 2,
+                "Offset": 1,
+                "Value": "3",
+            },
+            "l": {
+                "Type": "CommaDelimitedList",
+                "Description": "",
+                "NoEcho": "false",
+                "Label": "l",
+                "Default": "a,b",
+                "Value": "a,b",
+            },
+            "j": {
+                "Type": "Json",
+                "Description": "",
+                "NoEcho": "false",
+                "Label": "j",
+                "Default": {"k": 1},
+                "Value": '{"k": 1}',
+            },
+            "b": {
+                "Type": "Boolean",
+                "Description": "",
+                "NoEcho": "true",
+                "Label": "b",
+            },
+        }
+        self.assertEqual("d", answer["Description"])
+        self.assertEqual(wanted, answer["Parameters"])
+        self.assertEqual(given["parameter_groups"], answer["ParameterGroups"])
+        self.assertEqual(
+            {
+                "event_sinks": [],
+                "parameter_defaults": {},
+                "parameters": {"n": 3},
+                "resource_registry": {"resources": {}},
+            },
+            answer["Environment"],
+        )
+
+    def test_nested_parameters(self):
+        answer = self.validate(
+            HOT | {"resources": {"n": {"type": "a.yaml"}}},
+            "?show_nested=1",
+            files={
+                "a.yaml": "heat_template_version: 2018-08-31\n"
+                "description: inner\n"
+                "parameters: {p: {type: string, default: x}}"
+            },
+        )
+        nested = answer.get_json()["NestedParameters"]
+        self.assertEqual({"n"}, set(nested))
+        self.assertEqual("a.yaml", nested["n"]["Type"])
+        self.assertEqual("String", nested["n"]["Parameters"]["p"]["Type"])
+
+    def test_types_without_a_plug_in(self):
+        kind = "ResourceTypeUnavailable"
+        body = {"stack_name": "s", "template": SERVER}
+        for answer in (
+            self.validate(SERVER),
+            self.service.call("POST", "/stacks", body),
+        ):
+            self.refused(
+                answer,
+                kind,
+                "HEAT-E99001",
+                "Service trove",
+                "OS::Trove::Instance",
+            )
+        answer = self.validate(SERVER, "?ignore_errors=99001")
+        self.assertEqual(200, answer.status_code, answer.text)
+        wrong = HOT | {
+            "resources": {
+                "s": {
+                    "type": "OS::Trove::Instance",
+                    "properties": {"flavor": "f", "size": 1000},
+                }
+            }
+        }
+        for query in ("", "?ignore_errors=99001"):
+            self.refused(
+                self.validate(wrong, query),
+                "StackValidationFailed",
+                "resources.s.properties.size",
+                "150",
+            )
+        unknown = HOT | {
+            "outputs": {"o": {"value": {"get_attr": ["s", "x"]}}},
+            "resources": SERVER["resources"],
+        }
+        self.refused(
+            self.validate(unknown, "?ignore_errors=99001"),
+            "StackValidationFailed",
+            "x",
+        )
+
+    def test_resource_types(self):
+        def types(query=""):
+            return self.service.get(f"/resource_types{query}")[
+                "resource_types"
+            ]
+
+        every = types()
+        self.assertGreaterEqual(len(every), 163)
+        self.assertEqual(sorted(every), every)
+        self.assertEqual(["OS::Heat::Value"], types("?name=OS::Heat::Val"))
+        self.assertEqual(
+            ["OS::Aodh::Alarm"],
+            [
+                each
+                for each in types("?support_status=DEPRECATED")
+                if each.startswith("OS::Aodh")
+            ],
+        )
+        self.assertIn("OS::Heat::None", types("?version=5.0.0"))
+        self.assertEqual([], types("?name=Nobody"))
+        [told] = types("?name=OS::Heat::Value$&with_description=1")
+        self.assertEqual({"resource_type", "description"}, set(told))
+        for query in ("?support_status=GOOD", "?name=("):
+            answer = self.service.call("GET", f"/resource_types{query}")
+            self.assertEqual(400, answer.status_code, answer.text)
+
+    def test_every_type_has_schema_and_templates(self):
+        for name in self.service.get("/resource_types")["resource_types"]:
+            with self.subTest(type=name):
+                schema = self.service.get(f"/resource_types/{name}")
+                self.assertEqual(
+                    {
+                        "attributes",
+                        "properties",
+                        "resource_type",
+                        "support_status",
+                    },
+                    set(schema),
+                )
+                self.assertIn("show", schema["attributes"])
+                for kind in ("hot", "cfn"):
+                    made = self.service.get(
+                        f"/resource_types/{name}/template?template_type={kind}"
+                    )
+                    template = template_base.load(made)
+                    template.parameter_schemata()
+                    self.assertEqual(1, len(list(template.resource_names())))
+        answer = self.service.call("GET", "/resource_types/No::Such")
+        self.assertEqual(404, answer.status_code)
+
+    def test_versions_and_functions(self):
+        versions = self.service.get("/template_versions")["template_versions"]
+        self.assertEqual(13, len(versions))
+        kinds = {each["version"]: each["type"] for each in versions}
+        self.assertEqual("cfn", kinds["AWSTemplateFormatVersion.2010-09-09"])
+        self.assertEqual("hot", kinds["heat_template_version.2021-04-16"])
+        for name in (*kinds, "heat_template_version.rocky"):
+            path = f"/template_versions/{name}/functions"
+            plain = self.service.get(path)["template_functions"]
+            more = self.service.get(f"{path}?with_condition_func=1")
+            names = [each["functions"] for each in plain]
+            self.assertTrue(all(each["description"] for each in plain))
+            self.assertEqual(sorted(names), names)
+            self.assertLessEqual(len(plain), len(more["template_functions"]))
+        answer = self.service.call("GET", "/template_versions/no.1/functions")
+        self.assertEqual(404, answer.status_code)

@@ -1,0 +1,156 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""heat-api and heat-engine against a real cloud, for the stories about it.
+
+The cloud is the one that the environment's ``OS_*`` variables log in to (a
+project with the role member is enough). The service's own user is ``heat``
+in the project ``service``, with the same password unless
+``HEAT_TEST_SERVICE_PASSWORD`` says another. ``HEAT_TEST_CLOUD_RABBIT_URL``
+and ``HEAT_TEST_MYSQL_URL`` name the services that Heat itself uses.
+
+Also a program: ``python -m heat_integrationtests.cloud`` starts the service,
+prints its URL and stops it at Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import textwrap
+import time
+import unittest
+from typing import Any
+
+import openstack
+import requests
+from heatclient import client as heat_client
+
+from heat.tests.functional import deployment
+
+MYSQL = "HEAT_TEST_MYSQL_URL"
+RABBIT = "HEAT_TEST_CLOUD_RABBIT_URL"
+PASSWORD = "HEAT_TEST_SERVICE_PASSWORD"  # noqa: S105 - name of a variable
+_NEEDED = ("OS_AUTH_URL", MYSQL, RABBIT)
+
+
+def check_environment() -> None:
+    """Skip, or fail where services are required, without a cloud."""
+    missing = [name for name in _NEEDED if not os.environ.get(name)]
+    if missing:
+        raise unittest.SkipTest(f"no cloud: {', '.join(missing)} not set")
+
+
+class CloudCluster(deployment.Cluster):
+    """The service with Keystone in front of it."""
+
+    def __init__(self, engines: int = 1) -> None:
+        check_environment()
+        super().__init__(
+            os.environ[MYSQL], os.environ[RABBIT], engines=engines
+        )
+        self.auth_url = os.environ["OS_AUTH_URL"]
+        self.cloud: Any = openstack.connect(cloud="envvars")
+
+    def write_conf(self) -> None:
+        database = self.server.set(database=self.name).render_as_string(
+            hide_password=False
+        )
+        password = os.environ.get(PASSWORD) or os.environ["OS_PASSWORD"]
+        user = textwrap.dedent(
+            f"""\
+            auth_type = password
+            auth_url = {self.auth_url}
+            username = heat
+            password = {password}
+            project_name = service
+            user_domain_name = Default
+            project_domain_name = Default
+            """
+        )
+        self.conf.write_text(
+            textwrap.dedent(
+                f"""\
+                [DEFAULT]
+                auth_strategy = keystone
+                transport_url = {self.rabbit}
+                num_engine_workers = 1
+                auth_encryption_key = only for tests, 32 characters...
+                region_name_for_services = {os.environ.get("OS_REGION_NAME")}
+                [database]
+                connection = {database}
+                [heat_api]
+                bind_host = 127.0.0.1
+                bind_port = {self.port}
+                [clients_keystone]
+                auth_uri = {self.auth_url}
+                [oslo_messaging_rabbit]
+                rabbit_quorum_queue = false
+                """
+            )
+            + f"[keystone_authtoken]\nwww_authenticate_uri = {self.auth_url}\n"
+            + user
+            + "[trustee]\n"
+            + user
+        )
+
+    def wait_ready(self) -> None:
+        deadline = time.monotonic() + deployment.READY_SECONDS
+        answer = "no answer"
+        while time.monotonic() < deadline:
+            try:
+                got = requests.get(
+                    f"{self.url}/v1/{self.project_id}/build_info",
+                    headers={"X-Auth-Token": self.cloud.auth_token},
+                    timeout=10,
+                )
+            except requests.RequestException as err:
+                answer = str(err)
+            else:
+                if got.status_code == 200:
+                    return
+                answer = f"{got.status_code} {got.text[:500]}"
+            time.sleep(0.3)
+        raise deployment.NotReady(f"{answer}\n{self.logs()}")
+
+    @property
+    def project_id(self) -> str:
+        return str(self.cloud.current_project_id)
+
+    @property
+    def endpoint(self) -> str:
+        return f"{self.url}/v1/{self.project_id}"
+
+    def heat(self) -> Any:
+        """A client of the service, logged in as the cloud's user."""
+        return heat_client.Client(
+            "1", session=self.cloud.session, endpoint_override=self.endpoint
+        )
+
+
+def main() -> None:
+    """Start the service, print its URL, stop at a signal."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    made = CloudCluster()
+    made.start()
+    try:
+        print(made.endpoint, made.folder, flush=True)
+        signal.pause()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        made.stop()
+
+
+if __name__ == "__main__":
+    main()
