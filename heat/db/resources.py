@@ -174,8 +174,7 @@ def claim(
     if action in ("CREATE", "ADOPT"):
         # Only what was never begun: a create is not run twice blind.
         free.append(_table.c.action == "INIT")
-    owner = {"external": True} if action == "ADOPT" else {}
-    base = stacks.base_columns(_table) if action in stacks.LOCKING else {}
+    columns = _held(claim_id, engine_id, action, now)
     for chunk in _chunks(sorted(ids)):
         further: dict[str, Any] = {}
         if news := {key: requires[key] for key in chunk if key in requires}:
@@ -186,18 +185,7 @@ def claim(
                 _table.c.id.in_(chunk),
                 sa.or_(_table.c.claim_id == claim_id, sa.and_(*free)),
             )
-            .ordered_values(
-                *base.items(),
-                ("claim_id", claim_id),
-                ("engine_id", engine_id),
-                ("action", action),
-                ("status", "IN_PROGRESS"),
-                ("status_reason", "state changed"),
-                ("atomic_key", sa.func.coalesce(_table.c.atomic_key, 0) + 1),
-                ("updated_at", now),
-                *owner.items(),
-                *further.items(),
-            )
+            .ordered_values(*columns.items(), *further.items())
         ).rowcount
         if count == len(chunk):
             done.update(chunk)
@@ -209,6 +197,24 @@ def claim(
             )
             done.update(row.id for row in rows)
     return done
+
+
+def _held(
+    claim_id: str, engine_id: str, action: str, now: datetime.datetime
+) -> dict[str, Any]:
+    """The columns of a row in somebody's hands, in the order to set them."""
+    base = stacks.base_columns(_table) if action in stacks.LOCKING else {}
+    return {
+        **base,
+        "claim_id": claim_id,
+        "engine_id": engine_id,
+        "action": action,
+        "status": "IN_PROGRESS",
+        "status_reason": "state changed",
+        "atomic_key": sa.func.coalesce(_table.c.atomic_key, 0) + 1,
+        "updated_at": now,
+        **({"external": True} if action == "ADOPT" else {}),
+    }
 
 
 def _by_id(requires: Mapping[int, Sequence[int]]) -> sa.ColumnElement[Any]:

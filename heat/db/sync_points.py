@@ -193,8 +193,8 @@ def keep_open(
         conn.execute(sa.update(_points).where(*half).values(done=True))
     else:
         conn.execute(sa.update(_points).where(*half).values(done=True))
-        for chunk in _chunks(kept):
-            these = _points.c.entity_id.in_(chunk)
+        for names in _chunks(kept):
+            these = _points.c.entity_id.in_(names)
             conn.execute(
                 sa.update(_points).where(*half, these).values(done=False)
             )

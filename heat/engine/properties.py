@@ -200,9 +200,7 @@ class Properties(collections.abc.Mapping[str, Any]):
             value = self.data.get(key)
             if value is not None:
                 value = self.resolve(value)
-            moved = walk.translation
-            if moved is not None and moved.has_translation(key):
-                value = moved.translate(key, value, self.data, walk.validate)
+            value = walk.translated(key, value, self.data)
             if value is None:
                 if user:
                     return None

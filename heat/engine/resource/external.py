@@ -81,7 +81,7 @@ class Move(enum.Enum):
 
     NONE = "Heat's before and after"
     ADOPT = "a new row takes the user's object, after looking at it"
-    PASS = "the object Heat made becomes the user's; nothing is touched"
+    PASS = "the object Heat made becomes the user's; nothing is touched"  # noqa: S105
     STAY = "the user's before and after; looked at again if it failed"
     SWAP = "another object of the user's: a new row adopts it"
     HAND_BACK = "the user's object becomes Heat's and gets its properties"

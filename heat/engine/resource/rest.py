@@ -268,9 +268,24 @@ class RestResource(base.Resource):
 
     # -- update --------------------------------------------------------------
 
+    #: key of the data that notes what :meth:`prepare_for_replace` took
+    given_up: ClassVar[str] = "given_up"
+
+    def changed_beyond(self) -> str:
+        if self.given_up in self.data():
+            return _("it made way for a replacement that isn't wanted now")
+        return super().changed_beyond()
+
+    def take_back(self) -> None:
+        """Undo :meth:`prepare_for_replace`, if that happened."""
+        if self.given_up in self.data():
+            self.restore_prev_rsrc(convergence=True)
+            self.data_delete(self.given_up)
+
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
     ) -> Any:
+        self.take_back()
         if not prop_diff:
             return None
         after = self.properties_of(json_snippet)

@@ -10,31 +10,31 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""RPC methods on software configs and deployments: still to come."""
+"""RPC methods on software configs and deployments."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from heat.common.context import RequestContext
-from heat.db import software
 from heat.engine.service import base
-from heat.engine.stack import lock
+from heat.engine.software import configs, deployments
 
 Dict = dict[str, Any]
 
-_CONFIGS = "Software configs"
-_DEPLOYMENTS = "Software deployments"
-
 
 class SoftwareEndpoint(base.Endpoint):
-    """Every method says that this release does not serve it."""
+    """Configs, and deployments of them.
+
+    What is not there, or is another project's, is an EntityNotFound.
+    """
 
     @base.request
     def show_software_config(
         self, context: RequestContext, config_id: str
     ) -> Dict:
-        raise base.not_yet(_CONFIGS)
+        """One config."""
+        return configs.show(self._engine.db, context, config_id)
 
     @base.request
     def list_software_configs(
@@ -44,7 +44,8 @@ class SoftwareEndpoint(base.Endpoint):
         marker: str | None = None,
         tenant_safe: bool | None = None,
     ) -> list[Dict]:
-        raise base.not_yet(_CONFIGS)
+        """A page of the project's configs, in brief."""
+        return configs.list_(self._engine.db, context, limit, marker)
 
     @base.request
     def create_software_config(
@@ -57,31 +58,51 @@ class SoftwareEndpoint(base.Endpoint):
         outputs: list[Any] | None,
         options: Dict | None,
     ) -> Dict:
-        raise base.not_yet(_CONFIGS)
+        """Make a config.
+
+        :raises ValueError: an input or output is wrong
+        :raises RequestLimitExceeded: the project has too many
+        """
+        return configs.create(
+            self._engine.db,
+            context,
+            context.project_id,
+            self._engine.conf.max_software_configs_per_tenant,
+            group=group,
+            name=name,
+            config=config,
+            inputs=inputs,
+            outputs=outputs,
+            options=options,
+        )
 
     @base.request
     def delete_software_config(
         self, context: RequestContext, config_id: str
     ) -> None:
-        raise base.not_yet(_CONFIGS)
+        """Delete a config that no deployment uses."""
+        configs.delete(self._engine.db, context, config_id)
 
     @base.request
     def list_software_deployments(
         self, context: RequestContext, server_id: str | None
     ) -> list[Dict]:
-        raise base.not_yet(_DEPLOYMENTS)
+        """The deployments of the project, or of one server."""
+        return deployments.list_(self._engine.db, context, server_id)
 
     @base.request
     def metadata_software_deployments(
         self, context: RequestContext, server_id: str
     ) -> list[Any]:
-        raise base.not_yet(_DEPLOYMENTS)
+        """The configs that a server has to deploy."""
+        return deployments.metadata(self._engine.db, context, server_id)
 
     @base.request
     def show_software_deployment(
         self, context: RequestContext, deployment_id: str
     ) -> Dict:
-        raise base.not_yet(_DEPLOYMENTS)
+        """One deployment."""
+        return deployments.show(self._engine.db, context, deployment_id)
 
     @base.request
     def check_software_deployment(
@@ -90,7 +111,8 @@ class SoftwareEndpoint(base.Endpoint):
         deployment_id: str,
         timeout: float | None,
     ) -> Dict:
-        raise base.not_yet(_DEPLOYMENTS)
+        """One deployment; reports come by themselves, none is fetched."""
+        return deployments.show(self._engine.db, context, deployment_id)
 
     @base.request
     def create_software_deployment(
@@ -105,8 +127,24 @@ class SoftwareEndpoint(base.Endpoint):
         stack_user_project_id: str | None = None,
         deployment_id: str | None = None,
     ) -> Dict:
-        lock.guard_object(self._engine, server_id, "deployment")
-        raise base.not_yet(_DEPLOYMENTS)
+        """Make a deployment.
+
+        :raises RequestLimitExceeded: the project has too many
+        """
+        return deployments.create(
+            self._engine.db,
+            context,
+            context.project_id,
+            self._engine.conf.max_software_deployments_per_tenant,
+            id=deployment_id,
+            server_id=server_id,
+            config_id=config_id,
+            input_values=input_values,
+            action=action,
+            status=status,
+            status_reason=status_reason,
+            stack_user_project_id=stack_user_project_id,
+        )
 
     @base.request
     def update_software_deployment(
@@ -121,17 +159,26 @@ class SoftwareEndpoint(base.Endpoint):
         status_reason: str | None,
         updated_at: str | None,
     ) -> Dict:
-        # Status, outputs and reason are data: what the server reports.
-        if (config_id, input_values, action) != (None, None, None):
-            self._guard(deployment_id)
-        raise base.not_yet(_DEPLOYMENTS)
+        """Change a deployment; what is None stays."""
+        return deployments.update(
+            self._engine.db,
+            context,
+            deployment_id,
+            config_id=config_id,
+            input_values=input_values,
+            output_values=output_values,
+            action=action,
+            status=status,
+            status_reason=status_reason,
+            updated_at=updated_at,
+        )
 
     @base.request
     def delete_software_deployment(
         self, context: RequestContext, deployment_id: str
     ) -> None:
-        self._guard(deployment_id)
-        raise base.not_yet(_DEPLOYMENTS)
+        """Delete a deployment; its config stays."""
+        deployments.delete(self._engine.db, context, deployment_id)
 
     @base.request
     def signal_software_deployment(
@@ -141,15 +188,10 @@ class SoftwareEndpoint(base.Endpoint):
         details: Any,
         updated_at: str | None,
     ) -> Any:
-        raise base.not_yet(_DEPLOYMENTS)
+        """Report the end of a deployment.
 
-    def _guard(self, deployment_id: str) -> None:
-        """Check that no stack that holds the server is locked.
-
-        :raises StackLocked: quoting the record of the lock
+        :returns: a sentence that says what came of it, or None
         """
-        found = self._engine.db.read(
-            lambda conn: software.get_deployment(conn, deployment_id)
+        return deployments.signal(
+            self._engine.db, context, deployment_id, details, updated_at
         )
-        if found is not None:
-            lock.guard_object(self._engine, found.server_id, "deployment")

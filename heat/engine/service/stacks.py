@@ -340,11 +340,12 @@ class StackEndpoint(base.Endpoint):
         if resolve_outputs:
             shown = []
         try:
-            definition = load.definition(self._engine, stack)
+            find = load.definition if resolve_outputs else load.template
+            definition = find(self._engine, stack)
             description = definition.t.description
             parameters = definition.parameters.public()
             if resolve_outputs and stack.deleted_at is None:
-                shown = outputs.resolve(self._engine, context, stack)
+                shown = outputs.present_all(definition)
         except _EXPECTED as error:
             # A stack whose template can't be read can still be looked at.
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)

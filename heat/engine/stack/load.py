@@ -50,6 +50,13 @@ def definition(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
     return load(engine, stack).definition
 
 
+def template(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
+    """The stack's definition alone, which is half of the work."""
+    return engine.db.read(
+        lambda conn: scene.load_definition(conn, stack, stack.raw_template_id)
+    )
+
+
 def load(engine: Engine, stack: stacks.StackRecord) -> Loaded:
     """Load a stack's definition and rows, in one transaction."""
     return engine.db.read(lambda conn: _load(conn, stack))

@@ -19,7 +19,6 @@ the rows is in :mod:`heat.engine.traversal.locking`.
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import logging
 from collections.abc import Mapping
 
@@ -179,16 +178,11 @@ def lock(
     if expires_in is not None and expires_in < 1:
         raise ValueError(_("expires_in must be 1 second or more"))
     _check_state(stack, LOCK)
-    expires_at = None
-    if expires_in is not None:
-        expires_at = timeutils.utcnow() + datetime.timedelta(
-            seconds=expires_in
-        )
     terms = locking.Terms(
         level,
         reason,
         _who(context),
-        expires_at,
+        expires_in,
         context.request_id,
     )
     _begin(engine, context, stack, terms)

@@ -18,6 +18,7 @@ from typing import Any
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.db import stacks
+from heat.engine.definition import StackDefinition
 from heat.engine.output import OutputDefinition
 from heat.engine.ports import Engine
 from heat.engine.stack import load
@@ -38,7 +39,11 @@ def resolve(
     engine: Engine, context: RequestContext, stack: stacks.StackRecord
 ) -> list[dict[str, Any]]:
     """Each output with its value, or with the error that it has."""
-    made = load.definition(engine, stack)
+    return present_all(load.definition(engine, stack))
+
+
+def present_all(made: StackDefinition) -> list[dict[str, Any]]:
+    """The body of each output of a definition that knows its nodes."""
     return [present(key, each) for key, each in made.outputs.items()]
 
 

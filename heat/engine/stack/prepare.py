@@ -187,11 +187,22 @@ def check(
     :param nesting: where in a tree of stacks it is; None: at the top
     :raises HeatException, ValueError: of class 400, naming the place
     """
-    made = prepared.definition
-    made.validate(context)
     if nesting is None:
         limit = int(engine.conf.max_resources_per_stack)
         nesting = child.Nesting(child.Tree(limit, frozenset(ignored)))
+    with prepared.definition.t.own_words():
+        _check(engine, context, stack, prepared.definition, ignored, nesting)
+
+
+def _check(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    made: definition.StackDefinition,
+    ignored: Collection[str],
+    nesting: child.Nesting,
+) -> None:
+    made.validate(context)
     nesting.tree.add(len(made.resource_definitions))
     check_order(made)
     view = gather.stack_view(engine, stack, made, context, nesting)

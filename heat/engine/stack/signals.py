@@ -71,6 +71,7 @@ def signal(
     :raises ResourceNotFound: the stack has none of this name
     :raises ResourceActionNotSupported: it takes no signals, or not now
     :raises InvalidBreakPointHook: it does not wait at this hook
+    :raises HeatException, ValueError: its plug-in did not like it
     :raises ResourceFailure: its plug-in failed; there is an event, too
     """
     if isinstance(details, dict) and UNSET_HOOK in details:
@@ -132,6 +133,8 @@ def _deliver(
     except Exception as exc:
         LOG.warning("signal to %s of stack %s: %s", name, stack.id, exc)
         _tell(engine, rsrc, row, "FAILED", str(exc))
+        if isinstance(exc, exception.HeatException | ValueError):
+            raise
         raise exception.ResourceFailure(exc, rsrc, "SIGNAL") from exc
     return _keep(engine, rsrc, row, reason or _received(details))
 
@@ -140,15 +143,12 @@ def _refuse(rsrc: Resource) -> None:
     """Check that the resource takes signals, in what it is doing now."""
     if not callable(getattr(rsrc, "handle_signal", None)):
         raise exception.ResourceActionNotSupported(
-            message=_("Resource %(name)s (%(type)s) doesn't support signals.")
+            action=_("A signal to %(name)s (%(type)s)")
             % {"name": rsrc.name, "type": rsrc.type()}
         )
     if rsrc.action in rsrc.no_signal_actions or rsrc.action == rsrc.INIT:
         raise exception.ResourceActionNotSupported(
-            message=_(
-                "Resource %(name)s takes no signal while it is "
-                "%(action)s_%(status)s."
-            )
+            action=_("A signal to %(name)s, now %(action)s_%(status)s,")
             % {
                 "name": rsrc.name,
                 "action": rsrc.action,
@@ -279,10 +279,7 @@ def mark_unhealthy(
         now = signals.hold(conn, row.id)
         if now is None or now.action in ("INIT", "DELETE"):
             raise exception.ResourceActionNotSupported(
-                message=_(
-                    "Resource %s has no object that could be unhealthy."
-                )
-                % row.name
+                action=_("A mark on %s, which has no object,") % row.name
             )
         if now.claim_id is not None:
             raise exception.ActionInProgress(

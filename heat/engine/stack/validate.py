@@ -97,10 +97,14 @@ def validate_template(
 
 def _told(made: StackDefinition) -> dict[str, Any]:
     """What is told of one template."""
+    values = made.parameters.public()
     answer: dict[str, Any] = {
         "Description": made.t.description or _("No description"),
         "Parameters": {
-            name: parameters.validate_answer(schema, _value_of(made, name))
+            name: parameters.validate_answer(
+                schema,
+                values.get(name) if made.parameters.has_value(name) else None,
+            )
             for name, schema in made.t.parameter_schemata().items()
         },
     }
@@ -133,9 +137,3 @@ def _nested(
         if below:
             found[name]["NestedParameters"] = below
     return found
-
-
-def _value_of(made: StackDefinition, name: str) -> Any:
-    if not made.parameters.has_value(name):
-        return None
-    return made.parameters.public().get(name)

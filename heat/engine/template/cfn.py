@@ -123,6 +123,11 @@ class CfnTemplate(hot.HOTemplate):
     """
 
     version_key = HEAT_KEY
+    words: Mapping[str, str] = {
+        word: own
+        for table in (_SECTIONS, _RESOURCE_KEYS, _OUTPUT_KEYS)
+        for own, word in table.items()
+    }
 
     def _read_sections(self) -> dict[str, Any]:
         known = (self.version_key, *_SECTIONS)

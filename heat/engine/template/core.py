@@ -21,6 +21,7 @@ It must not know the environment, nor anything that exists in a cloud.
 from __future__ import annotations
 
 import abc
+import contextlib
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -48,6 +49,8 @@ class Template(abc.ABC):
 
     #: The key that says which version it is.
     version_key: str
+    #: Words of HOT in places of errors -> those of the language.
+    words: Mapping[str, str] = {}
 
     def __init__(
         self,
@@ -137,6 +140,30 @@ class Template(abc.ABC):
                 made.update(b"%d:" % len(data))
                 made.update(data)
         return made.hexdigest()
+
+    @contextlib.contextmanager
+    def own_words(self) -> Iterator[None]:
+        """Let errors in the block name places in the language's words."""
+        try:
+            yield
+        except exception.StackValidationFailed as exc:
+            if type(exc) is not exception.StackValidationFailed or (
+                not self.words
+            ):
+                raise
+            raise exception.StackValidationFailed(
+                exc.error, self._in_own_words(exc.path), exc.error_message
+            ) from exc
+
+    def _in_own_words(self, path: list[str]) -> list[str]:
+        # A place is a list of parts, or ready text as its only part.
+        parts = path[0].split(".") if len(path) == 1 else list(path)
+        for number in (0, 2):
+            if number < len(parts):
+                word, bracket, rest = parts[number].partition("[")
+                word = self.words.get(word, word)
+                parts[number] = f"{word}{bracket}{rest}"
+        return [".".join(parts)] if len(path) == 1 else parts
 
     def __getitem__(self, section: str) -> Any:
         return self.sections[section]

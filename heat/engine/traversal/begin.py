@@ -28,12 +28,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from heat.common import exception
-from heat.db import events
-from heat.db import locks
-from heat.db import models
-from heat.db import resources
-from heat.db import stacks
-from heat.db import sync_points
+from heat.db import events, locks, models, resources, stacks, sync_points
 from heat.engine.definition import StackDefinition
 from heat.engine.graph import build
 from heat.engine.ports import NodeKey
@@ -141,7 +136,8 @@ def begin(
         {key: len(graph.requires(key)) for key in graph.nodes()},
     )
     events.insert_many(
-        conn, [stack_event(stack, order.action, "IN_PROGRESS", order.reason, now)]
+        conn,
+        [stack_event(stack, order.action, "IN_PROGRESS", order.reason, now)],
     )
     return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
 
@@ -213,9 +209,7 @@ def _lost(
         return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
     if now.lock_level is not None:
         raise locks.refusal(now, order.action.lower())
-    raise exception.ActionInProgress(
-        stack_name=stack.name, action=now.action
-    )
+    raise exception.ActionInProgress(stack_name=stack.name, action=now.action)
 
 
 def _extant(

@@ -12,9 +12,8 @@
 """One node's turn: decide, claim, do.
 
 ``take_up`` decides about a batch of nodes and claims those that have
-something to do, in one transaction; ``advance`` runs one operation a step
-further, with no transaction open. What comes out is a :class:`Result`,
-which :mod:`.finish` writes.
+something to do, in one transaction; :mod:`.operate` runs the operations, and
+:mod:`.finish` writes how they ended.
 """
 
 from __future__ import annotations
@@ -23,36 +22,30 @@ import dataclasses
 import datetime
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
-from heat.common import exception
-from heat.db import events
-from heat.db import properties_data
-from heat.db import resources
-from heat.db import sync_points
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.resource import Resource
-from heat.engine.resource import UpdateReplace
-from heat.engine.resource import lifecycle
-from heat.engine.resource import ownership
-from heat.engine.traversal import begin
-from heat.engine.traversal import gather
-from heat.engine.traversal import lock_nodes
-from heat.engine.traversal import locking
-from heat.engine.traversal import replacement
+from heat.db import resources, sync_points
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.traversal import (
+    begin,
+    gather,
+    hooks,
+    lock_nodes,
+    locking,
+    operate,
+    replacement,
+    way,
+)
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.tasks import Result, Task, learn, note, type_of
 
 LOG = logging.getLogger(__name__)
-
-# Seconds between two tries of a delete grow up to this.
-_LONGEST_PAUSE = 30
 
 # The action that a step shows while it runs.
 ACTION_OF = {
@@ -67,77 +60,6 @@ ACTION_OF = {
 
 # Steps that need a claim; ACT shows the stack's own action.
 CLAIMING = frozenset({*ACTION_OF, Step.ACT})
-
-
-@dataclasses.dataclass(eq=False)
-class Task:
-    """An operation on a row that this engine has claimed.
-
-    :ivar claimed_at: when, for its event
-    :ivar begun: the properties it begins with, when they are known
-    :ivar noted: its beginning is recorded: event and properties
-    :ivar due_at: not to be polled before (monotonic seconds)
-    :ivar saved: what it made so far is recorded
-    :ivar tries: how often it was begun again
-    :ivar again: it is to be begun again, not polled
-    :ivar remark: the reason that its event and row will show
-    """
-
-    node: Node
-    action: str
-    claim_id: str
-    prop_data_id: int | None = None
-    operation: ownership.Steps | None = None
-    error: Exception | None = None
-    begun: dict[str, Any] | None = None
-    claimed_at: datetime.datetime | None = None
-    noted: bool = False
-    saved: bool = False
-    due_at: float = 0.0
-    tries: int = 0
-    again: bool = False
-    remark: str = "state changed"
-
-    @property
-    def may_note_late(self) -> bool:
-        """Whether its beginning may be recorded together with its end.
-
-        So it may when a step takes no time and a crash in between leaves
-        nothing to be known: not so for an update, whose properties tell
-        what may have been applied.
-        """
-        return self.action in ("CREATE", "DELETE") and not self.blocking
-
-    @property
-    def yields(self) -> bool:
-        """Whether it ends when another traversal takes this one's place."""
-        return self.node.rsrc is not None and self.node.rsrc.yields
-
-    @property
-    def blocking(self) -> bool:
-        """Whether a step of it may wait for a service (needs a thread)."""
-        rsrc = self.node.rsrc
-        return rsrc is not None and (
-            rsrc.may_block or rsrc.default_client_name is not None
-        )
-
-
-@dataclasses.dataclass
-class Result:
-    """How the turn of a node ended.
-
-    :ivar task: None when nothing had to be claimed
-    :ivar error: why it failed; None: it went well
-    :ivar replace: the plug-in found that it needs a replacement
-    """
-
-    node: Node
-    task: Task | None = None
-    error: Exception | None = None
-    replace: bool = False
-    attributes: dict[tuple[str, ...], Any] = dataclasses.field(
-        default_factory=dict
-    )
 
 
 @dataclasses.dataclass
@@ -171,10 +93,15 @@ def take_up(
     for node in nodes:
         try:
             plan(engine, scene, node)
+            if node.step is Step.REPLACE:
+                way.make(engine, scene, node)
         except Exception as exc:
             errors[node.key] = exc
             node.step = _step_for_error(scene, node)
             node.rsrc = None
+    held = hooks.hold(engine, scene, nodes)
+    taken.left.extend(nodes[place].key for place in held)
+    nodes = [node for i, node in enumerate(nodes) if i not in held]
     walk_action = locking.row_action(scene.stack)
     tasks = [
         Task(
@@ -222,9 +149,7 @@ def _at_once(scene: Scene, node: Node) -> Result:
     return Result(node, attributes=dict(node.attributes))
 
 
-def kept_attributes(
-    scene: Scene, node: Node
-) -> dict[tuple[str, ...], Any]:
+def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
     """The attributes of a resource that nothing is done with.
 
     Those that are recorded, and those that the definition asks for newly.
@@ -254,7 +179,7 @@ def _claim(
         task.claimed_at = now
         task.claim_id = claim_id
         engine.in_hand.add(task, (claim_id, task.node.row.id))
-        _learn(task)
+        learn(task)
 
     def work(
         conn: sa.Connection,
@@ -279,7 +204,7 @@ def _claim(
             conn,
             scene.target_template_id,
             [
-                replacement.Wish(node.key, node.row, _type_of(node))
+                replacement.Wish(node.key, node.row, type_of(node))
                 for node in replaced
                 if node.key in ready
             ],
@@ -299,7 +224,7 @@ def _claim(
         task.prop_data_id = prop_ids.get(
             task.node.row.id, task.node.row.rsrc_prop_data_id
         )
-        _prepare(engine, scene, task)
+        operate.prepare(engine, scene, task)
         taken.tasks.append(task)
     taken.again.extend(again)
     linked = set(again)
@@ -352,221 +277,8 @@ def _say_what(
         row, target = task.node.row, scene.target_template_id
         now = {
             "current_template_id": target,
-            "resource_type": _type_of(task.node),
+            "resource_type": type_of(task.node),
         }
         was = (row.current_template_id, row.resource_type)
         if task.action == "CREATE" and was != tuple(now.values()):
             resources.set_values(conn, [row.id], now)
-
-
-def _type_of(node: Node) -> str:
-    if node.rsrc is None:
-        return node.row.resource_type or ""
-    return node.rsrc.type()
-
-
-def note(
-    conn: sa.Connection, scene: Scene, tasks: Sequence[Task]
-) -> dict[int, int]:
-    """Record that operations began, and the properties they began with.
-
-    :returns: ids of the properties by row id
-    """
-    fresh = [(task, begun_with(task)) for task in tasks if not task.noted]
-    with_data = [(task, data) for task, data in fresh if data is not None]
-    ids = properties_data.put_many(conn, [data for _task, data in with_data])
-    prop_ids = {
-        task.node.row.id: data_id
-        for (task, _data), data_id in zip(with_data, ids, strict=True)
-    }
-    rows = [started_event(scene, task, prop_ids) for task, _data in fresh]
-    if rows:
-        events.insert_many(conn, rows)
-    return prop_ids
-
-
-def _learn(task: Task) -> None:
-    """Resolve what it begins with, as long as no transaction is open.
-
-    A type with a client may ask its service for the id of a name.
-    """
-    if not task.blocking or task.error is not None:
-        return
-    try:
-        task.begun = begun_with(task)
-    except Exception as exc:
-        task.error, task.node.rsrc = exc, None
-
-
-def begun_with(task: Task) -> dict[str, Any] | None:
-    """The resolved properties that an operation applies; None: none."""
-    if task.begun is not None:
-        return task.begun
-    rsrc = task.node.rsrc
-    if rsrc is None or task.action not in ("CREATE", "UPDATE"):
-        return None
-    return rsrc.stored_properties()
-
-
-def started_event(
-    scene: Scene, task: Task, prop_ids: Mapping[int, int]
-) -> dict[str, Any]:
-    """The event of an operation's beginning."""
-    row = task.node.row
-    return event(
-        scene,
-        task.node,
-        task.action,
-        "IN_PROGRESS",
-        "state changed",
-        task.claimed_at or timeutils.utcnow(),
-        prop_ids.get(row.id, row.rsrc_prop_data_id),
-    )
-
-
-def event(
-    scene: Scene,
-    node: Node,
-    action: str,
-    status: str,
-    reason: str,
-    now: datetime.datetime,
-    prop_data_id: int | None,
-) -> dict[str, Any]:
-    """The event row of a change of a resource's state."""
-    rsrc = node.rsrc
-    physical_id = node.row.physical_id
-    if rsrc is not None and rsrc.resource_id is not None:
-        physical_id = rsrc.resource_id
-    return {
-        "stack_id": scene.stack.id,
-        "created_at": now,
-        "resource_action": action,
-        "resource_status": status,
-        "resource_name": node.row.name,
-        "physical_resource_id": physical_id,
-        "resource_status_reason": reason,
-        "resource_type": _type_of(node),
-        "rsrc_prop_data_id": prop_data_id,
-    }
-
-
-# -- do -----------------------------------------------------------------------
-
-
-def _prepare(engine: Engine, scene: Scene, task: Task) -> None:
-    rsrc = task.node.rsrc
-    if rsrc is None or task.error is not None:
-        return
-    task.operation = _operation(engine, task, rsrc, scene)
-
-
-def _operation(
-    engine: Engine, task: Task, rsrc: Resource, scene: Scene
-) -> ownership.Steps:
-    """What carries a task's step out."""
-    node = task.node
-    timeout_at = scene.deadline(engine.monotonic())
-    locks = lock_nodes.operation(
-        scene, node, task.action, timeout_at, engine.monotonic
-    )
-    if locks is not None:
-        return locks
-    if node.step in (Step.ADOPT, Step.OBSERVE):
-        return ownership.Observation(
-            rsrc, node.external_id, timeout_at, engine.monotonic
-        )
-    if node.step is Step.HAND_BACK:
-        return ownership.HandBack(
-            rsrc, node.properties, timeout_at, engine.monotonic
-        )
-    if node.row.external and task.action not in ("CHECK", "UPDATE"):
-        return ownership.Untouched()
-    return lifecycle.Operation(
-        rsrc,
-        task.action,
-        before=gather.before(node) if task.action == "UPDATE" else None,
-        timeout_at=timeout_at,
-        monotonic=engine.monotonic,
-    )
-
-
-def advance(
-    engine: Engine, scene: Scene, task: Task, *, first: bool
-) -> Result | float:
-    """Run a claimed operation a step further; no transaction is open.
-
-    :returns: how it ended, or the seconds after which to call again
-    """
-    operation = task.operation
-    if operation is None:
-        return _failed(task, task.error or exception.Error("gone"))
-    try:
-        begin_now = first or task.again
-        task.again = False
-        progress = operation.start() if begin_now else operation.poll()
-        engine.probe("called")
-        if isinstance(progress, lifecycle.Waiting):
-            return progress.delay
-        return _succeeded(scene, task)
-    except UpdateReplace as exc:
-        task.node.because = str(exc)
-        return Result(task.node, task, replace=True)
-    except Exception as exc:
-        delay = _again_after(engine, scene, task)
-        return _failed(task, exc) if delay is None else delay
-
-
-def _again_after(
-    engine: Engine, scene: Scene, task: Task
-) -> float | None:
-    """Seconds until a failed delete is tried again; None: never.
-
-    Deletes are idempotent, and what keeps an object from going is often
-    gone itself a moment later.
-    """
-    rsrc = task.node.rsrc
-    if (
-        task.action != "DELETE"
-        or rsrc is None
-        or task.tries >= engine.conf.action_retry_limit
-    ):
-        return None
-    task.tries += 1
-    task.again = True
-    task.operation = _operation(engine, task, rsrc, scene)
-    return float(min(2 ** (task.tries - 1), _LONGEST_PAUSE))
-
-
-def cancelled(task: Task, reason: str) -> Result:
-    """End an operation because the stack is being deleted."""
-    if task.operation is not None:
-        task.operation.cancel()
-    return _failed(task, exception.Error(reason))
-
-
-def _failed(task: Task, error: Exception) -> Result:
-    if not isinstance(error, exception.ResourceFailure):
-        if not isinstance(error, (exception.HeatException, ValueError)):
-            LOG.error(
-                "%s of resource %s failed",
-                task.action,
-                task.node.row.name,
-                exc_info=error,
-            )
-        error = exception.ResourceFailure(
-            error, task.node.rsrc or task.node.row, task.action
-        )
-    return Result(task.node, task, error=error)
-
-
-def _succeeded(scene: Scene, task: Task) -> Result:
-    result = Result(task.node, task)
-    task.remark = getattr(task.operation, "remark", "") or task.remark
-    rsrc = task.node.rsrc
-    walking = scene.stack.action in begin.WALKS
-    if rsrc is not None and task.node.key[1] and not walking:
-        asked = scene.definition.referenced_attributes(rsrc.name)
-        if asked:
-            result.attributes = rsrc.resolve_attributes(asked)
-    return result

@@ -22,16 +22,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from heat.db import resources
-from heat.db import sync_points
+from heat.db import resources, sync_points
 from heat.engine.graph.build import STACK_CLEANUP
 from heat.engine.ports import NodeKey
 from heat.engine.traversal.scene import Scene
 
 
-def open_half(
-    conn: sa.Connection, scene: Scene
-) -> tuple[list[NodeKey], int]:
+def open_half(conn: sa.Connection, scene: Scene) -> tuple[list[NodeKey], int]:
     """Leave only the nodes open whose rows go, in the order of these.
 
     :returns: the nodes that are ready now, and how many rows go

@@ -34,7 +34,7 @@ class Step(enum.Enum):
     REPLACE = "insert a replacement and check that instead"
     # update nodes whose object is the user's, or becomes so, or was
     ADOPT = "take the user's object after looking at it"
-    PASS = "the object becomes the user's; nothing is touched"
+    PASS = "the object becomes the user's; nothing is touched"  # noqa: S105
     OBSERVE = "look at the user's object again"
     HAND_BACK = "the user's object becomes Heat's and gets its properties"
     # nodes of SUSPEND, RESUME, CHECK, LOCK, UNLOCK

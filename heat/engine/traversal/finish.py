@@ -31,31 +31,17 @@ from typing import Any
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
-from heat.db import events
-from heat.db import properties_data
-from heat.db import released
-from heat.db import resource_data
-from heat.db import resources
-from heat.db import sync_points
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.traversal import begin
-from heat.engine.traversal import check
-from heat.engine.traversal import replacement
-from heat.engine.traversal.check import Result
+from heat.db import (
+    resources,
+    sync_points,
+)
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.traversal import begin, hooks, replacement, rows
 from heat.engine.traversal.decide import Step
-from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.scene import encode_attributes
+from heat.engine.traversal.scene import Scene, encode_attributes
+from heat.engine.traversal.tasks import Result, Task, note
 
 LOG = logging.getLogger(__name__)
-
-
-class LostClaim(Exception):
-    """A row isn't ours any more; the transaction must not commit."""
-
-    def __init__(self, result: Result) -> None:
-        super().__init__(f"claim of resource {result.node.row.name} lost")
-        self.result = result
 
 
 @dataclasses.dataclass
@@ -74,24 +60,24 @@ class Written:
     done: list[Result] = dataclasses.field(default_factory=list)
 
 
-def finish(
-    engine: Engine, scene: Scene, results: Sequence[Result]
-) -> Written:
+def finish(engine: Engine, scene: Scene, results: Sequence[Result]) -> Written:
     """Write nodes that ended well, or need a replacement; one transaction."""
     todo = sorted(results, key=lambda each: each.node.row.id)
     strays: list[Result] = []
     now = timeutils.utcnow()
     engine.probe("finishing")
+
+    def work(conn: sa.Connection) -> Written:
+        return _finish(conn, scene, todo, now)
+
     while True:
         try:
-            written = engine.db.run(
-                lambda conn: _finish(conn, scene, todo, now)
-            )
+            written = engine.db.run(work)
             break
-        except LostClaim as lost:
+        except rows.LostClaim as lost:
             # Each member of the group is atomic of its own: go on without.
             strays.append(lost.result)
-            todo = [each for each in todo if each is not lost.result]
+            todo.remove(lost.result)
     engine.probe("finished")
     for each in written.done:
         _tell(scene, each)
@@ -107,6 +93,8 @@ def _finish(
     now: datetime.datetime,
 ) -> Written:
     ended = [each for each in results if not each.replace]
+    paused = _paused(conn, scene, ended)
+    ended = [each for each in ended if each not in paused]
     done = sync_points.mark_done(
         conn, scene.traversal, [each.node.key for each in ended]
     )
@@ -118,11 +106,32 @@ def _finish(
     superseded = [
         each for each in ended if each.task and each.node.key not in done
     ]
-    _write_rows(conn, scene, current + superseded, now)
+    rows.write(conn, scene, current + superseded + paused, now)
+    hooks.pause_after(
+        conn,
+        scene,
+        [(each.node, each.task.action) for each in paused if each.task],
+    )
     written.superseded += [each.node.row.id for each in superseded]
     written.fired = pass_on(conn, scene, [each.node.key for each in current])
     written.done = current
     return written
+
+
+def _paused(
+    conn: sa.Connection, scene: Scene, ended: Iterable[Result]
+) -> list[Result]:
+    """What ended well but stops at a hook before others are told."""
+    stop = [
+        each
+        for each in ended
+        if each.task and hooks.stops_after(scene, each.node, each.task.action)
+    ]
+    if not stop:
+        return []
+    keys = [each.node.key for each in stop]
+    ready = sync_points.fence(conn, scene.traversal, keys)
+    return [each for each in stop if each.node.key in ready]
 
 
 def pass_on(
@@ -149,9 +158,7 @@ def arrive(
     conn: sa.Connection, scene: Scene, key: NodeKey, amount: int
 ) -> list[NodeKey]:
     """Take an amount off what one node awaits; the node when it is ready."""
-    return sync_points.decrement(
-        conn, scene.traversal, Counter({key: amount})
-    )
+    return sync_points.decrement(conn, scene.traversal, Counter({key: amount}))
 
 
 def _replace(
@@ -191,300 +198,8 @@ def _replace(
             },
         )
         written.superseded.append(row.id)
-    linked = replacement.make_many(
-        conn, scene.target_template_id, wishes, now
-    )
+    linked = replacement.make_many(conn, scene.target_template_id, wishes, now)
     written.again.extend(linked)
-
-
-# -- rows ---------------------------------------------------------------------
-
-
-def _write_rows(
-    conn: sa.Connection,
-    scene: Scene,
-    results: Sequence[Result],
-    now: datetime.datetime,
-) -> None:
-    """Write the rows of operations and of nodes that had nothing to do."""
-    attr_ids, prop_ids = _put_values(conn, results)
-    kept: list[int] = []
-    dropped: list[int] = []
-    let_go: list[Result] = []
-    rows: list[dict[str, Any]] = []
-    for each in results:
-        step = each.node.step
-        if each.task is not None:
-            if not each.task.noted:
-                each.task.prop_data_id = prop_ids.get(
-                    each.node.row.id, each.task.prop_data_id
-                )
-                rows.append(check.started_event(scene, each.task, prop_ids))
-            values = row_values(scene, each, attr_ids, now)
-            if not resources.update_claimed(
-                conn, each.node.row.id, each.task.claim_id, values
-            ):
-                raise LostClaim(each)
-            rows.append(ended_event(scene, each, now))
-            if step is Step.ADOPT:
-                rows.append(_checked_event(scene, each, now))
-            elif step is Step.RELEASE:
-                let_go.append(each)
-                rows.append(_forgotten_event(scene, each, now))
-        elif step is Step.KEEP:
-            _keep(conn, scene, each, attr_ids, kept)
-        elif step is Step.PASS:
-            _keep(conn, scene, each, attr_ids, [], external=True)
-            rows.append(_passed_event(scene, each, now))
-        elif step in (Step.DROP, Step.FORGET):
-            dropped.append(each.node.row.id)
-            if step is Step.FORGET:
-                let_go.append(each)
-                rows.append(_forgotten_event(scene, each, now))
-    _save_data(conn, results)
-    if kept:
-        resources.update_unclaimed(
-            conn, kept, {"current_template_id": scene.target_template_id}
-        )
-    if dropped:
-        resources.delete_unclaimed(conn, dropped)
-    if let_go:
-        released.insert_many(
-            conn, [_released(scene, each, now) for each in let_go]
-        )
-    if rows:
-        events.insert_many(conn, rows)
-
-
-def _put_values(
-    conn: sa.Connection, results: Sequence[Result]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """Record attributes, and properties not recorded yet, in one statement.
-
-    :returns: ids by row id, of attributes and of properties
-    """
-    attributes = [
-        (each.node.row.id, encode_attributes(each.attributes))
-        for each in results
-        if each.node.key[1]
-        and each.node.step is not Step.ACT
-        and each.attributes != each.node.attributes
-    ]
-    properties = [
-        (each.node.row.id, data)
-        for each in results
-        if each.task is not None
-        and not each.task.noted
-        and (data := check.begun_with(each.task)) is not None
-    ]
-    both = attributes + properties
-    ids = properties_data.put_many(conn, [data for _row, data in both])
-    named = [(row, data_id) for (row, _d), data_id in zip(both, ids, strict=True)]
-    return dict(named[: len(attributes)]), dict(named[len(attributes) :])
-
-
-def _keep(
-    conn: sa.Connection,
-    scene: Scene,
-    result: Result,
-    attr_ids: dict[int, int],
-    kept: list[int],
-    **values: Any,
-) -> None:
-    """A row with which nothing is done, but what its template says of it.
-
-    :param kept: takes the id when nothing but the template version changes
-    :param values: further columns to write
-    """
-    row = result.node.row
-    requires = scene.required_rows(result.node.key[0])
-    if requires != row.requires:
-        values["requires"] = list(requires)
-    if row.id in attr_ids:
-        values["attr_data_id"] = attr_ids[row.id]
-    rsrc = result.node.rsrc
-    if rsrc is not None and rsrc.type() != row.resource_type:
-        values["resource_type"] = rsrc.type()
-    if not values:
-        kept.append(row.id)
-        return
-    values["current_template_id"] = scene.target_template_id
-    resources.update_unclaimed(conn, [row.id], values)
-
-
-def row_values(
-    scene: Scene,
-    result: Result,
-    attr_ids: dict[int, int],
-    now: datetime.datetime,
-) -> dict[str, Any]:
-    """The columns that a successful operation leaves behind."""
-    task, node = result.task, result.node
-    assert task is not None  # noqa: S101 - only claimed rows get here
-    values: dict[str, Any] = {
-        "action": task.action,
-        "status": "COMPLETE",
-        "status_reason": task.remark,
-        "updated_at": now,
-        **_lock_found(result),
-    }
-    rsrc = node.rsrc
-    if task.action == "DELETE":
-        values["physical_id"] = None
-        return values
-    if rsrc is None:
-        return values
-    if node.step is Step.ACT:
-        values["physical_id"] = rsrc.resource_id
-        return values
-    if node.step in (Step.ADOPT, Step.OBSERVE):
-        # Adopting ends with a look at the object, as CHECK does.
-        values["action"] = "CHECK"
-    if node.step in (Step.ADOPT, Step.HAND_BACK):
-        values["external"] = node.step is Step.ADOPT
-    metadata = rsrc.changes().metadata
-    if metadata is not None or task.action in ("CREATE", "ADOPT"):
-        # Else it stays: a signal may have written it meanwhile.
-        values["metadata"] = rsrc.metadata_get()
-    values.update(
-        physical_id=rsrc.resource_id,
-        reference_id=rsrc.reference_id(),
-        rsrc_prop_data_id=task.prop_data_id,
-        tried_prop_data_id=None,
-        attr_data_id=attr_ids.get(node.row.id, node.row.attr_data_id),
-        requires=list(scene.required_rows(node.key[0])),
-        current_template_id=scene.target_template_id,
-        resource_type=rsrc.type(),
-    )
-    return values
-
-
-def _lock_found(result: Result) -> dict[str, Any]:
-    """The column that says how the object was before we locked it."""
-    rsrc = result.node.rsrc
-    if rsrc is None or rsrc.lock_found == result.node.row.lock_found:
-        return {}
-    return {"lock_found": rsrc.lock_found}
-
-
-def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
-    """The columns that a failed operation leaves behind.
-
-    What was recorded about the object stays: the next update compares with
-    what was last known to be true, and a clean-up deletes what is there.
-    """
-    task, node = result.task, result.node
-    assert task is not None  # noqa: S101 - only claimed rows get here
-    values: dict[str, Any] = {
-        "action": task.action,
-        "status": "FAILED",
-        "status_reason": str(result.error),
-        "updated_at": now,
-        **_lock_found(result),
-    }
-    if node.rsrc is not None:
-        values["physical_id"] = node.rsrc.resource_id
-    if task.action == "CREATE":
-        values["rsrc_prop_data_id"] = task.prop_data_id
-    elif task.action == "UPDATE":
-        values["tried_prop_data_id"] = task.prop_data_id
-    return values
-
-
-def ended_event(
-    scene: Scene, result: Result, now: datetime.datetime
-) -> dict[str, Any]:
-    """The event of an operation's end."""
-    task = result.task
-    assert task is not None  # noqa: S101 - only claimed rows get here
-    failed = result.error is not None
-    return check.event(
-        scene,
-        result.node,
-        task.action,
-        "FAILED" if failed else "COMPLETE",
-        str(result.error) if failed else task.remark,
-        now,
-        task.prop_data_id,
-    )
-
-
-def _checked_event(
-    scene: Scene, result: Result, now: datetime.datetime
-) -> dict[str, Any]:
-    reason = f"external object {result.node.external_id} found"
-    return check.event(
-        scene, result.node, "CHECK", "COMPLETE", reason, now, None
-    )
-
-
-def _passed_event(
-    scene: Scene, result: Result, now: datetime.datetime
-) -> dict[str, Any]:
-    node = result.node
-    return check.event(
-        scene,
-        node,
-        "UPDATE",
-        "COMPLETE",
-        f"object {node.row.physical_id} is external from now on",
-        now,
-        node.row.rsrc_prop_data_id,
-    )
-
-
-def _forgotten_event(
-    scene: Scene, result: Result, now: datetime.datetime
-) -> dict[str, Any]:
-    node = result.node
-    return check.event(
-        scene,
-        node,
-        "DELETE",
-        "COMPLETE",
-        f"object {node.row.physical_id} let go ({node.because})",
-        now,
-        node.row.rsrc_prop_data_id,
-    )
-
-
-def _released(
-    scene: Scene, result: Result, now: datetime.datetime
-) -> dict[str, Any]:
-    row = result.node.row
-    theirs = row.external or result.node.held_external
-    return {
-        "stack_id": scene.stack.id,
-        "stack_name": scene.stack.name,
-        "tenant": scene.stack.tenant,
-        "resource_name": row.name,
-        "resource_type": row.resource_type,
-        "physical_resource_id": row.physical_id,
-        "region": scene.context.region_name,
-        "reason": "external" if theirs else "retain",
-        "created_at": now,
-    }
-
-
-def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
-    """Write the resource data that operations changed."""
-    values: dict[int, dict[str, str | resource_data.DataRecord]] = {}
-    gone: dict[int, set[str]] = {}
-    for each in results:
-        rsrc, row_id = each.node.rsrc, each.node.row.id
-        if each.task is None or rsrc is None or each.task.action == "DELETE":
-            continue
-        changes = rsrc.changes()
-        if changes.data:
-            values[row_id] = {
-                key: resource_data.DataRecord(value, redact)
-                for key, (value, redact) in changes.data.items()
-            }
-        stale = {*changes.data, *changes.data_deleted} & each.node.data.keys()
-        if stale:
-            gone[row_id] = stale
-    if values or gone:
-        resource_data.apply_many(conn, values, gone)
 
 
 def _tell(scene: Scene, result: Result) -> None:
@@ -503,9 +218,7 @@ def _tell(scene: Scene, result: Result) -> None:
 # -- while it runs ------------------------------------------------------------
 
 
-def checkpoint(
-    engine: Engine, scene: Scene, tasks: Sequence[check.Task]
-) -> None:
+def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     """Record what waiting operations have made so far.
 
     From here on a crash finds the object by its id.
@@ -515,20 +228,23 @@ def checkpoint(
         return
 
     def work(conn: sa.Connection) -> dict[int, int]:
-        prop_ids = check.note(conn, scene, fresh)
+        prop_ids = note(conn, scene, fresh)
         for task in sorted(fresh, key=lambda each: each.node.row.id):
             rsrc, row_id = task.node.rsrc, task.node.row.id
             if rsrc is None:
                 continue
             values: dict[str, Any] = {
                 "physical_id": rsrc.resource_id,
-                **_lock_found(check.Result(task.node)),
+                **rows.lock_found(Result(task.node)),
             }
             if row_id in prop_ids:
                 values["rsrc_prop_data_id"] = prop_ids[row_id]
-            if not resources.update_claimed(
-                conn, row_id, task.claim_id, values, release=False
-            ) and "lock_found" in values:
+            if (
+                not resources.update_claimed(
+                    conn, row_id, task.claim_id, values, release=False
+                )
+                and "lock_found" in values
+            ):
                 # Not recorded, so it must not be locked.
                 task.operation = None
         return prop_ids

@@ -25,23 +25,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from heat.common import exception
-from heat.db import properties_data
-from heat.db import resource_data
-from heat.db import resources
-from heat.db import sync_points
+from heat.db import properties_data, resource_data, resources, sync_points
 from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.resource import Resource
-from heat.engine.resource import external
-from heat.engine.resource import lifecycle
-from heat.engine.traversal import begin
-from heat.engine.traversal import decide
-from heat.engine.traversal import restricted
-from heat.engine.traversal import views
-from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.scene import decode_attributes
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.resource import Resource, external, lifecycle
+from heat.engine.traversal import begin, decide, restricted, views
+from heat.engine.traversal.scene import Scene, decode_attributes
 
 LOG = logging.getLogger(__name__)
 
@@ -95,7 +85,9 @@ def _gather(
 ) -> tuple[list[Node], list[NodeKey]]:
     _preload(conn, scene)
     early = _take_inputs(conn, scene, keys)
-    nodes = [scene.preloaded.pop(key) for key in keys if key in scene.preloaded]
+    nodes = [
+        scene.preloaded.pop(key) for key in keys if key in scene.preloaded
+    ]
     met = early.union(node.key for node in nodes)
     keys = [key for key in keys if key not in met]
     rows = resources.get_many(conn, {key[0] for key in keys})

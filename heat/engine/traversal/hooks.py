@@ -23,8 +23,8 @@ The reasons of the events are what clients look for.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
@@ -32,20 +32,14 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import events
-from heat.db import resource_data
-from heat.db import resources
-from heat.db import signals
+from heat.db import events, resource_data, resources, signals
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.ports import Engine
 from heat.engine.resource import hooks as words
 from heat.engine.traversal.decide import Step
+from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
-
-if TYPE_CHECKING:
-    from heat.engine.traversal.check import Result
-    from heat.engine.traversal.gather import Node
 
 _BEFORE = {
     Step.CREATE: words.HOOK_PRE_CREATE,
@@ -78,20 +72,33 @@ def hold(engine: Engine, scene: Scene, nodes: Sequence[Node]) -> set[int]:
         return set()
     rows = {nodes[place].row.id for place in asked}
     known = engine.db.read(lambda conn: resource_data.get_many(conn, rows))
-    held: set[int] = set()
-    for place, (before, after) in asked.items():
-        node = nodes[place]
-        data = known.get(node.row.id, {})
-        if any(_is_set(scene, data, hook) for hook in (*before, *after)):
-            held.add(place)
-            continue
-        for hook in before:
-            if not _is_cleared(scene, data, hook):
-                if engine.db.run(
-                    lambda conn, n=node, h=hook: _pause(conn, scene, n, h)
-                ):
-                    held.add(place)
-    return held
+    return {
+        place
+        for place, (before, after) in asked.items()
+        if _waits(
+            engine,
+            scene,
+            nodes[place],
+            known.get(nodes[place].row.id, {}),
+            before,
+            after,
+        )
+    }
+
+
+def _waits(
+    engine: Engine,
+    scene: Scene,
+    node: Node,
+    data: Mapping[str, str],
+    before: Sequence[str],
+    after: Sequence[str],
+) -> bool:
+    if any(_is_set(scene, data, hook) for hook in (*before, *after)):
+        return True
+    if not before or _is_cleared(scene, data, before[0]):
+        return False
+    return engine.db.run(lambda conn: _pause(conn, scene, node, before[0]))
 
 
 def _asked(
@@ -101,11 +108,10 @@ def _asked(
     hooks = scene.definition.env.registry.hooks(node.row.name)
     if not hooks or node.step is Step.WAIT:
         return None
-    before = [h for h in (_BEFORE.get(node.step),) if h in hooks]
-    after = [h for h in _AFTER.values() if h in hooks]
-    if not before and not after:
-        return None
-    return [h for h in before if h], after
+    stop = _BEFORE.get(node.step)
+    before = [stop] if stop is not None and stop in hooks else []
+    after = [hook for hook in _AFTER.values() if hook in hooks]
+    return (before, after) if before or after else None
 
 
 def _mark(scene: Scene, node: Node) -> str:
@@ -113,7 +119,7 @@ def _mark(scene: Scene, node: Node) -> str:
     return words.mark_set(scene.traversal.traversal_id, node.key[0], half)
 
 
-def _is_set(scene: Scene, data: dict[str, str], hook: str) -> bool:
+def _is_set(scene: Scene, data: Mapping[str, str], hook: str) -> bool:
     mark = words.read(data.get(hook))
     return (
         mark is not None
@@ -122,7 +128,7 @@ def _is_set(scene: Scene, data: dict[str, str], hook: str) -> bool:
     )
 
 
-def _is_cleared(scene: Scene, data: dict[str, str], hook: str) -> bool:
+def _is_cleared(scene: Scene, data: Mapping[str, str], hook: str) -> bool:
     mark = words.read(data.get(hook))
     return (
         mark is not None
@@ -131,9 +137,7 @@ def _is_cleared(scene: Scene, data: dict[str, str], hook: str) -> bool:
     )
 
 
-def _pause(
-    conn: sa.Connection, scene: Scene, node: Node, hook: str
-) -> bool:
+def _pause(conn: sa.Connection, scene: Scene, node: Node, hook: str) -> bool:
     """Record that a node waits, unless its row is not as it was read.
 
     :returns: whether it waits
@@ -187,29 +191,26 @@ def event(
 # -- after an operation -------------------------------------------------------
 
 
-def stops_after(scene: Scene, result: Result) -> str | None:
-    """The hook at which a node stops that has just ended well."""
-    if result.task is None or result.error is not None:
-        return None
-    hook = _AFTER.get(result.task.action)
-    if hook is None:
-        return None
-    name = result.node.row.name
+def stops_after(scene: Scene, node: Node, action: str) -> bool:
+    """Whether a node stops when an action on its row has ended well."""
+    hook = _AFTER.get(action)
     registry = scene.definition.env.registry
-    return hook if registry.matches_hook(name, hook) else None
+    return hook is not None and registry.matches_hook(node.row.name, hook)
 
 
 def pause_after(
-    conn: sa.Connection, scene: Scene, results: Iterable[Result]
+    conn: sa.Connection, scene: Scene, ended: Iterable[tuple[Node, str]]
 ) -> None:
-    """Record that nodes, whose rows were just written, wait now."""
-    for each in results:
-        hook = stops_after(scene, each)
-        now = signals.hold(conn, each.node.row.id)
-        if hook is None or now is None:
-            continue
-        _put(conn, now.id, hook, _mark(scene, each.node))
-        events.insert_many(conn, [_paused(now, hook)])
+    """Record that nodes, whose rows were just written, wait now.
+
+    :param ended: with the action that has ended
+    """
+    for node, action in ended:
+        now = signals.hold(conn, node.row.id)
+        if now is not None:
+            hook = _AFTER[action]
+            _put(conn, now.id, hook, _mark(scene, node))
+            events.insert_many(conn, [_paused(now, hook)])
 
 
 # -- clear --------------------------------------------------------------------
@@ -267,8 +268,6 @@ def _clear(
             continue
         _put(conn, row_id, hook, words.mark_cleared(traversal_id))
         reason = f"Hook {hook} is cleared"
-        events.insert_many(
-            conn, [event(row, row.action, row.status, reason)]
-        )
+        events.insert_many(conn, [event(row, row.action, row.status, reason)])
         nodes.append((mark.node, mark.half == "update"))
     return nodes

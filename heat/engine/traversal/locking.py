@@ -53,19 +53,25 @@ class Terms:
     """What is asked for, and by whom.
 
     :param level: one of :data:`LEVELS`; None: unlock
+    :param expires_in: seconds until it is unlocked again; None: never
     :param because: shown with the beginning of an unlock
     """
 
     level: str | None
     reason: str | None = None
     locked_by: str | None = None
-    expires_at: datetime.datetime | None = None
+    expires_in: int | None = None
     request_id: str | None = None
     because: str = ""
 
     @property
     def action(self) -> str:
         return "LOCK" if self.level else "UNLOCK"
+
+    def expires_at(self, now: datetime.datetime) -> datetime.datetime | None:
+        if self.expires_in is None:
+            return None
+        return now + datetime.timedelta(seconds=self.expires_in)
 
 
 def row_action(stack: stacks.StackRecord) -> str:
@@ -153,7 +159,7 @@ def _shown(
             lock_reason=terms.reason,
             locked_by=terms.locked_by,
             locked_at=now,
-            lock_expires_at=terms.expires_at,
+            lock_expires_at=terms.expires_at(now),
             lock_request_id=terms.request_id,
         )
     return shown
@@ -375,10 +381,17 @@ def _complete(
     if wanted is None:
         values.update(locks.NO_LOCK)
     locks.update(conn, ids, values)
-    for each in ended:
-        blocked = _blocked(each) if wanted is None else ""
-        reason = f"{values['status_reason']}{blocked}"
-        _tell(conn, [each], action, "COMPLETE", reason, now)
+    told = [
+        begin.stack_event(
+            each,
+            action,
+            "COMPLETE",
+            values["status_reason"] + ("" if wanted else _blocked(each)),
+            now,
+        )
+        for each in ended
+    ]
+    events.insert_many(conn, told)
     if wanted and root in ids:
         whole = locks.tree(conn, root)
         if wanted == "stacks":

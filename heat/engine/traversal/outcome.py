@@ -28,25 +28,13 @@ import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.common import exception
-from heat.db import events
-from heat.db import locks
-from heat.db import resources
-from heat.db import stacks
-from heat.db import sync_points
-from heat.db import templates
+from heat.db import events, locks, resources, stacks, sync_points, templates
 from heat.engine.graph import build
-from heat.engine.graph.build import STACK_CLEANUP
-from heat.engine.graph.build import STACK_UPDATE
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.traversal import begin
-from heat.engine.traversal import check
-from heat.engine.traversal import cleanup
-from heat.engine.traversal import finish
-from heat.engine.traversal import locking
-from heat.engine.traversal.check import Result
-from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.scene import load_definition
+from heat.engine.graph.build import STACK_CLEANUP, STACK_UPDATE
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.traversal import begin, cleanup, finish, locking, rows, tasks
+from heat.engine.traversal.scene import Scene, load_definition
+from heat.engine.traversal.tasks import Result
 
 LOG = logging.getLogger(__name__)
 
@@ -230,7 +218,7 @@ def fail(
         return engine.db.run(
             lambda conn: (None, _fail_branch(conn, scene, result, now))
         )
-    except finish.LostClaim:
+    except rows.LostClaim:
         finish.record_stray(engine, result)
         return None, finish.Written()
 
@@ -310,9 +298,7 @@ def _fail_branch(
         return written
     # What was skipped passes nothing on, but to the stack's own node.
     gatherer = STACK_UPDATE if key[1] else STACK_CLEANUP
-    ends = [
-        each for each in done if gatherer in scene.graph.required_by(each)
-    ]
+    ends = [each for each in done if gatherer in scene.graph.required_by(each)]
     if ends:
         written.fired = finish.arrive(conn, scene, gatherer, len(ends))
     return written
@@ -324,25 +310,25 @@ def _write_failed_row(
     task = result.task
     if task is None:
         return
-    prop_ids = check.note(conn, scene, [task])
+    prop_ids = tasks.note(conn, scene, [task])
     task.prop_data_id = prop_ids.get(result.node.row.id, task.prop_data_id)
     if not resources.update_claimed(
         conn,
         result.node.row.id,
         task.claim_id,
-        finish.failed_values(result, now),
+        rows.failed_values(result, now),
     ):
-        raise finish.LostClaim(result)
-    events.insert_many(conn, [finish.ended_event(scene, result, now)])
+        raise rows.LostClaim(result)
+    events.insert_many(conn, [tasks.ended_event(scene, result, now)])
 
 
-def time_out(
-    engine: Engine, stack: stacks.StackRecord
-) -> begin.Begun | None:
+def time_out(engine: Engine, stack: stacks.StackRecord) -> begin.Begun | None:
     """The stack's time is over: it fails, whatever its nodes do."""
     return engine.db.run(
         lambda conn: _interrupt(
-            conn, stack, f"Stack {stack.action} timed out",
+            conn,
+            stack,
+            f"Stack {stack.action} timed out",
             rollback=not stack.disable_rollback,
         )
     )

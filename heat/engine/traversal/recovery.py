@@ -37,17 +37,9 @@ import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.common.context import RequestContext
-from heat.db import events
-from heat.db import resources
-from heat.db import services
-from heat.db import stacks
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.traversal import begin
-from heat.engine.traversal import diagnosis
-from heat.engine.traversal import locking
-from heat.engine.traversal import outcome
-from heat.engine.traversal import strays
+from heat.db import events, resources, services, stacks
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.traversal import begin, diagnosis, locking, outcome, strays
 
 LOG = logging.getLogger(__name__)
 
@@ -246,9 +238,7 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
         )
 
 
-def stalled(
-    engine: Engine, stack: stacks.StackRecord
-) -> tuple[NodeKey, ...]:
+def stalled(engine: Engine, stack: stacks.StackRecord) -> tuple[NodeKey, ...]:
     """Nodes that could act, have not, and whose row nobody holds."""
     return _look(engine, stack).ready
 

@@ -33,14 +33,10 @@ from collections.abc import Callable, Sequence
 
 from heat.common.context import RequestContext
 from heat.db import holders
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.traversal import check
-from heat.engine.traversal import turn
-from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.scene import Scenes
-from heat.engine.traversal.sleepers import Sleeper
-from heat.engine.traversal.sleepers import Sleepers
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.traversal import tasks, turn
+from heat.engine.traversal.scene import Scene, Scenes
+from heat.engine.traversal.sleepers import Sleeper, Sleepers
 
 LOG = logging.getLogger(__name__)
 
@@ -120,8 +116,8 @@ class Lane:
         # All below is guarded by the runner's lock.
         self.ready: collections.deque[NodeKey] = collections.deque()
         self.known: set[NodeKey] = set()
-        self.due: list[check.Task] = []
-        self.results: list[check.Result] = []
+        self.due: list[tasks.Task] = []
+        self.results: list[tasks.Result] = []
         self.busy = 0  # operations that wait, or run on a thread
         self.stepping = 0  # of these, on a thread
         self.pumping = False
@@ -276,7 +272,8 @@ class Runner:
             results=lane.results[:BATCH],
             due=lane.due[:BATCH],
             ready=[
-                lane.ready.popleft() for _ in range(min(BATCH, len(lane.ready)))
+                lane.ready.popleft()
+                for _ in range(min(BATCH, len(lane.ready)))
             ],
         )
         del lane.results[:BATCH], lane.due[:BATCH]
@@ -304,9 +301,7 @@ class Runner:
             else:
                 self._carry_on(lane, scene, written)
 
-    def _carry_on(
-        self, lane: Lane, scene: Scene, done: turn.Done
-    ) -> None:
+    def _carry_on(self, lane: Lane, scene: Scene, done: turn.Done) -> None:
         """Do what a turn left to do."""
         with self._lock:
             lane.known.difference_update(done.released)
@@ -345,7 +340,7 @@ class Runner:
                 nodes[start : start + MESSAGE],
             )
 
-    def _write_later(self, lane: Lane, results: list[check.Result]) -> None:
+    def _write_later(self, lane: Lane, results: list[tasks.Result]) -> None:
         def again() -> None:
             with self._lock:
                 lane.busy -= 1
@@ -356,9 +351,7 @@ class Runner:
             lane.busy += 1
         self._timer.after(RETRY_SECONDS, again)
 
-    def _keep(
-        self, lane: Lane, nodes: Sequence[NodeKey]
-    ) -> Sequence[NodeKey]:
+    def _keep(self, lane: Lane, nodes: Sequence[NodeKey]) -> Sequence[NodeKey]:
         """Queue nodes here as far as there is room; returns the others."""
         room = max(0, LANE_LIMIT - len(lane.ready))
         lane.ready.extend(nodes[:room])
@@ -368,7 +361,7 @@ class Runner:
 
     # -- waiting and blocking operations ----------------------------------
 
-    def _later(self, lane: Lane, delay: float, task: check.Task) -> None:
+    def _later(self, lane: Lane, delay: float, task: tasks.Task) -> None:
         sleeper = Sleeper(lane, task)
         with self._lock:
             if not self._sleepers.add(sleeper):
@@ -426,7 +419,7 @@ class Runner:
             LOG.exception("the parent of stack %s is not woken", stack.id)
 
     def _advance(
-        self, lane: Lane, scene: Scene, task: check.Task, first: bool
+        self, lane: Lane, scene: Scene, task: tasks.Task, first: bool
     ) -> None:
         """One step of an operation that may block, on its own thread."""
         try:

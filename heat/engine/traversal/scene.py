@@ -28,16 +28,11 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.identifier import HeatIdentifier
-from heat.db import resources
-from heat.db import stacks
-from heat.db import sync_points
-from heat.db import templates
+from heat.db import resources, stacks, sync_points, templates
 from heat.db.session import Database
-from heat.engine.definition import NodeData
-from heat.engine.definition import StackDefinition
+from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.environment.environment import Environment
-from heat.engine.graph.build import NodeKey
-from heat.engine.graph.build import TraversalGraph
+from heat.engine.graph.build import NodeKey, TraversalGraph
 from heat.engine.template import base as template_base
 
 _CACHED_SCENES = 128
@@ -59,7 +54,9 @@ def load_definition(
         raise exception.EntityNotFound(
             entity="Template version", name=template_id
         )
-    return make_definition(HeatIdentifier(stack.tenant or "", stack.name, stack.id), record)
+    return make_definition(
+        HeatIdentifier(stack.tenant or "", stack.name, stack.id), record
+    )
 
 
 def make_definition(

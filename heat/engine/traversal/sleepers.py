@@ -21,7 +21,7 @@ import collections
 import dataclasses
 from typing import Any
 
-from heat.engine.traversal import check
+from heat.engine.traversal import tasks
 
 # News kept for operations that are still on their feet. What is lost costs
 # time only: every operation looks now and then as well.
@@ -33,7 +33,7 @@ class Sleeper:
     """An operation that waits; ``lane`` is its lane of the runner."""
 
     lane: Any
-    task: check.Task
+    task: tasks.Task
 
     @property
     def object_id(self) -> str | None:

@@ -23,13 +23,11 @@ from collections.abc import Collection, Sequence
 from heat.common.context import RequestContext
 from heat.db import stacks
 from heat.engine.graph.build import STACK_CLEANUP
-from heat.engine.ports import Engine
-from heat.engine.ports import NodeKey
-from heat.engine.traversal import begin
-from heat.engine.traversal import check
-from heat.engine.traversal import finish
-from heat.engine.traversal import outcome
+from heat.engine.ports import Engine, NodeKey
+from heat.engine.traversal import begin, check, finish, operate, outcome
 from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.tasks import Result, Task
+
 
 @dataclasses.dataclass
 class Work:
@@ -40,8 +38,8 @@ class Work:
     :ivar ready: nodes to take up
     """
 
-    results: list[check.Result]
-    due: list[check.Task]
+    results: list[Result]
+    due: list[Task]
     ready: list[NodeKey]
 
     def __bool__(self) -> bool:
@@ -73,13 +71,9 @@ class Done:
 
     ready: list[NodeKey] = dataclasses.field(default_factory=list)
     released: set[NodeKey] = dataclasses.field(default_factory=set)
-    results: list[check.Result] = dataclasses.field(default_factory=list)
-    threads: list[tuple[check.Task, bool]] = dataclasses.field(
-        default_factory=list
-    )
-    waiting: list[tuple[float, check.Task]] = dataclasses.field(
-        default_factory=list
-    )
+    results: list[Result] = dataclasses.field(default_factory=list)
+    threads: list[tuple[Task, bool]] = dataclasses.field(default_factory=list)
+    waiting: list[tuple[float, Task]] = dataclasses.field(default_factory=list)
     begun: list[begin.Begun] = dataclasses.field(default_factory=list)
     superseded: list[int] = dataclasses.field(default_factory=list)
     ended: bool = False
@@ -112,9 +106,7 @@ def run(engine: Engine, scene: Scene, work: Work) -> Done:
 ATTENTION = 2.0
 
 
-def _wait(
-    engine: Engine, done: Done, delay: float, task: check.Task
-) -> None:
+def _wait(engine: Engine, done: Done, delay: float, task: Task) -> None:
     """Come back after the delay, or sooner to see what became of the stack.
 
     A plug-in that asked to be left alone for an hour is, but its stack can
@@ -127,18 +119,18 @@ def _wait(
 def _start(
     engine: Engine,
     scene: Scene,
-    tasks: Sequence[check.Task],
+    tasks: Sequence[Task],
     done: Done,
-    results: list[check.Result],
+    results: list[Result],
 ) -> None:
     """Start operations: here when they don't block, else on a thread."""
-    waiting: list[check.Task] = []
+    waiting: list[Task] = []
     for task in tasks:
         if task.blocking:
             done.threads.append((task, True))
             continue
-        ended = check.advance(engine, scene, task, first=True)
-        if isinstance(ended, check.Result):
+        ended = operate.advance(engine, scene, task, first=True)
+        if isinstance(ended, Result):
             results.append(ended)
         else:
             waiting.append(task)
@@ -149,9 +141,9 @@ def _start(
 def _poll(
     engine: Engine,
     scene: Scene,
-    tasks: Sequence[check.Task],
+    tasks: Sequence[Task],
     done: Done,
-    results: list[check.Result],
+    results: list[Result],
 ) -> None:
     """Step waiting operations; those that nobody wants any more end here."""
     if not tasks:
@@ -160,14 +152,14 @@ def _poll(
     for task in tasks:
         reason = unwanted or (superseded if task.yields else "")
         if reason and task.action != "DELETE":
-            results.append(check.cancelled(task, reason))
+            results.append(operate.cancelled(task, reason))
         elif engine.monotonic() < task.due_at:
             _wait(engine, done, task.due_at - engine.monotonic(), task)
         elif task.blocking:
             done.threads.append((task, False))
         else:
-            ended = check.advance(engine, scene, task, first=False)
-            if isinstance(ended, check.Result):
+            ended = operate.advance(engine, scene, task, first=False)
+            if isinstance(ended, Result):
                 results.append(ended)
             else:
                 _wait(engine, done, ended, task)
@@ -197,13 +189,11 @@ def _unwanted(engine: Engine, scene: Scene) -> tuple[str, str]:
     return "", f"Stack {stack.action} superseded this operation"
 
 
-def step(
-    engine: Engine, scene: Scene, task: check.Task, *, first: bool
-) -> Done:
+def step(engine: Engine, scene: Scene, task: Task, *, first: bool) -> Done:
     """One step of an operation that may block, on a thread of its own."""
     done = Done()
-    ended = check.advance(engine, scene, task, first=first)
-    if isinstance(ended, check.Result):
+    ended = operate.advance(engine, scene, task, first=first)
+    if isinstance(ended, Result):
         done.results.append(ended)
     else:
         _wait(engine, done, ended, task)
@@ -211,17 +201,13 @@ def step(
     return done
 
 
-def save(
-    engine: Engine, scene: Scene, tasks: Sequence[check.Task]
-) -> None:
+def save(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     """Record what waiting operations have made."""
     if tasks:
         finish.checkpoint(engine, scene, tasks)
 
 
-def write(
-    engine: Engine, scene: Scene, results: Sequence[check.Result]
-) -> Done:
+def write(engine: Engine, scene: Scene, results: Sequence[Result]) -> Done:
     """Write how nodes ended: the good ones together, each failure alone."""
     done = Done(released={each.node.key for each in results})
     good = [each for each in results if each.error is None]

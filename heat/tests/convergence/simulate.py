@@ -66,12 +66,13 @@ def run_seeds(seeds: range) -> list[str]:
 
 def catch(mutant: str, seeds: range) -> tuple[int, str] | None:
     """How many seeds it took to catch a mutant, and by what; or None."""
-    with quick(), mutants.MUTANTS[mutant]():
-        for count, seed in enumerate(seeds, 1):
+    for count, seed in enumerate(seeds, 1):
+        with quick(), mutants.MUTANTS[mutant]():
             found = run_seed(seed)
-            # It is to be seen to do wrong, not to fall over.
-            if found and "Violation" in found:
-                return count, found
+        if found is not None:
+            # It is the mutant that fails, and not the engine as it is.
+            with quick():
+                return None if run_seed(seed) else (count, found)
     return None
 
 

@@ -35,7 +35,7 @@ from oslo_utils import timeutils
 
 from heat.common.context import RequestContext
 from heat.db import stacks
-from heat.engine.traversal import check
+from heat.engine.traversal import operate
 from heat.tests.convergence import invariants, prepared
 from heat.tests.convergence.engines import DEAD_AFTER, Lane, SimulatedEngine
 
@@ -130,18 +130,18 @@ class SimulatedWorld:
             project_id="project", user_id="user", username="user"
         )
         self._main = greenlet.getcurrent()
-        self._saved = (uuid.uuid4, check.advance)
+        self._saved = (uuid.uuid4, operate.advance)
 
     def __enter__(self) -> SimulatedWorld:
         uuid.uuid4 = self._uuid4
-        check.advance = self.watch.watching(check.advance)
+        operate.advance = self.watch.watching(operate.advance)
         self._set_clock()
         for _number in range(self.rng.randint(1, 3)):
             self.start_engine()
         return self
 
     def __exit__(self, *error) -> None:
-        uuid.uuid4, check.advance = self._saved
+        uuid.uuid4, operate.advance = self._saved
         timeutils.clear_time_override()
         for each in self.activities:
             each.let.throw(greenlet.GreenletExit)

@@ -228,7 +228,7 @@ class World:
             self._wait(engine, scene, delay, task)
 
     def _wait(
-        self, engine: Engine, scene: Scene, delay: float, task: check.Task
+        self, engine: Engine, scene: Scene, delay: float, task: tasks.Task
     ) -> None:
         heapq.heappush(
             self._waiting,

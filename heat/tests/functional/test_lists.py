@@ -13,8 +13,6 @@
 
 from __future__ import annotations
 
-import pathlib
-import tempfile
 from typing import Any
 
 from heat.tests.functional import base
@@ -33,13 +31,12 @@ class ClientListTest(base.FunctionalTest):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        template = pathlib.Path(folder.name) / "two.yaml"
-        template.write_text(TEMPLATE)
         for name, tags in (("one", "red"), ("two", "red,blue"), ("three", "")):
-            more = ("--tags", tags) if tags else ()
-            self.openstack("stack", "create", "-t", template, *more, name)
+            body: dict[str, Any] = {"stack_name": name, "template": TEMPLATE}
+            if tags:
+                body["tags"] = tags
+            answer = self.project.call("POST", "/stacks", body)
+            self.assertEqual(201, answer.status_code, answer.text)
             self.project.wait(name, "CREATE_COMPLETE")
 
     def names(self, *args: object) -> list[str]:
@@ -68,12 +65,9 @@ class ClientListTest(base.FunctionalTest):
             (("--tags", "red", "--tag-mode", "any"), ["two", "one"]),
             (("--tags", "blue", "--tag-mode", "not"), ["three", "one"]),
             (("--sort", "stack_name:asc"), ["one", "three", "two"]),
-            (("--sort", "stack_name:desc"), ["two", "three", "one"]),
             (("--sort", "stack_status:asc,creation_time:desc"), born),
             (("--limit", "2"), born[:2]),
             (("--limit", "2", "--marker", two), ["one"]),
-            (("--nested",), born),
-            (("--deleted",), born),
             (("--hidden",), born),
         ):
             with self.subTest(args=args):
@@ -85,8 +79,6 @@ class ClientListTest(base.FunctionalTest):
         for args, wanted in (
             (("--filter", "resource_name=word"), 2),
             (("--filter", "resource_status=COMPLETE"), 3),
-            (("--filter", "resource_action=DELETE"), 0),
-            (("--filter", "resource_type=OS::Heat::None"), 2),
             (("--resource", "word"), 2),
             (("--limit", "4"), 4),
             (("--nested-depth", "2"), 6),
@@ -104,7 +96,6 @@ class ClientListTest(base.FunctionalTest):
             ((), {"word", "nothing"}),
             (("--filter", "type=OS::Heat::None"), {"nothing"}),
             (("--filter", "name=word"), {"word"}),
-            (("--nested-depth", "1"), {"word", "nothing"}),
             (("--long",), {"word", "nothing"}),
         ):
             with self.subTest(args=args):

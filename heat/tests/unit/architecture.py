@@ -72,6 +72,7 @@ LAYERS = (
         "the plug-ins; nobody imports them by name",
     ),
     Layer("resource", ("heat.engine.resource",), "how one resource lives"),
+    Layer("software", ("heat.engine.software",), "configs and deployments"),
     Layer(
         "language",
         (

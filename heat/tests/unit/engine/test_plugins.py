@@ -224,7 +224,7 @@ class RegistryTest(base.TestCase):
         self.assertEqual(
             {
                 "type": "number",
-                "description": "Seconds to wait after this action.",
+                "description": "How long this action takes, in seconds.",
                 "required": False,
                 "update_allowed": True,
                 "immutable": False,

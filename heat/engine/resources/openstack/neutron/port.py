@@ -22,9 +22,6 @@ from heat.common.i18n import _
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import implied, neutron
 
-#: key of the stored data that keeps an old port's addresses
-_GIVEN_UP = "port_fip"
-
 
 class Port(neutron.NeutronResource):
     """A place on a network where one thing is plugged in."""
@@ -188,18 +185,19 @@ class Port(neutron.NeutronResource):
         """Give up the addresses, so that the new port can have them."""
         if self.resource_id is None:
             return
+        if self.given_up in self.data():
+            return
         held = self.shown().get("fixed_ips") or []
-        self.data_set(_GIVEN_UP, json.dumps(held))
+        self.data_set(self.given_up, json.dumps(held))
         self.collection().update(self.resource_id, {"fixed_ips": []})
 
     def restore_prev_rsrc(self, convergence: bool = False) -> None:
         """Take the addresses back."""
-        held = self.data().get(_GIVEN_UP)
+        held = self.data().get(self.given_up)
         if held and self.resource_id is not None:
             self.collection().update(
                 self.resource_id, {"fixed_ips": json.loads(held)}
             )
-            self.data_delete(_GIVEN_UP)
 
 
 def resource_mapping() -> dict[str, Any]:

@@ -18,6 +18,7 @@ What an update does is in :mod:`.server_update`, what the guest is told in
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -248,11 +249,23 @@ class Server(rest.RestResource):
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
     ) -> Any:
+        self.take_back()
         if not prop_diff:
             return None
         return server_update.plan(
             self, self.properties_of(json_snippet), prop_diff
         )
+
+    def prepare_for_replace(self) -> None:
+        """Let go of the ports that are somebody else's."""
+        ports = server_networks.detach(self, self.properties)
+        if ports:
+            self.data_set(self.given_up, json.dumps(ports))
+
+    def restore_prev_rsrc(self, convergence: bool = False) -> None:
+        """Take the ports again."""
+        ports = json.loads(self.data().get(self.given_up, "[]"))
+        server_networks.attach(self, ports)
 
     def check_update_complete(self, token: Any) -> bool:
         return server_update.advance(self, token)

@@ -21,17 +21,20 @@ the server.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import errors
+from heat.engine.clients import errors, settings
 
 #: key of the resource's data that lists ports made here
 _OWN_PORTS = "internal_ports"
 _EXTRA = "port_extra_properties"
 _ALLOCATE = "allocate_network"
+#: between two looks whether a port is free: with all others a second or two
+_DETACH_SECONDS = 0.5
 
 
 def check(properties: Any) -> None:
@@ -233,6 +236,47 @@ def change(server: Any, before: Any, after: Any) -> None:
             idempotent=False,
         )
     associate(server, after)
+
+
+def detach(server: Any, properties: Any) -> list[str]:
+    """Detach the ports that were there before the server, for another one.
+
+    :returns: their ids
+    :raises heat.common.exception.Error: the service doesn't let go in time
+    """
+    wanted = {e["port"] for e in properties["networks"] or () if e["port"]}
+    if not wanted or server.resource_id is None:
+        return []
+    held = _neutron(server, "port").list(device_id=server.resource_id)
+    ports = [port["id"] for port in held if port["id"] in wanted]
+    for port in ports:
+        server.collection().call("interface_detach", server.resource_id, port)
+    attempts = int(settings.option("max_interface_check_attempts", 10))
+    for _attempt in range(attempts):
+        held = _neutron(server, "port").list(device_id=server.resource_id)
+        if not wanted & {port["id"] for port in held}:
+            return ports
+        time.sleep(_DETACH_SECONDS)
+    raise exception.Error(
+        _("The server %(id)s doesn't let go of its ports: %(ports)s")
+        % {"id": server.resource_id, "ports": ", ".join(ports)}
+    )
+
+
+def attach(server: Any, ports: Iterable[str]) -> None:
+    """Attach ports again that :func:`detach` took."""
+    held = _neutron(server, "port").list(device_id=server.resource_id)
+    there = {port["id"] for port in held}
+    for port in ports:
+        if port not in there:
+            server.collection().call(
+                "interface_attach",
+                server.resource_id,
+                port,
+                None,
+                None,
+                idempotent=False,
+            )
 
 
 # -- showing ------------------------------------------------------------------

@@ -16,8 +16,14 @@ from __future__ import annotations
 import json
 import re
 
-from heat.engine import attributes, constraints, plugins, properties, schema
-from heat.engine import support
+from heat.engine import (
+    attributes,
+    constraints,
+    plugins,
+    properties,
+    schema,
+    support,
+)
 from heat.engine.resource import notation
 from heat.engine.resources import declared
 from heat.tests import base

@@ -202,6 +202,43 @@ class LanguageTest(base.TestCase):
             "x",
         )
 
+    def test_places_in_cloudformation_templates(self):
+        value = "OS::Heat::Value"
+        length = {"length": 0}
+        call = {"value": {"Fn::FindInMap": ["a", "b", "c"]}}
+        for sections, place in (
+            (
+                {
+                    "Resources": {
+                        "r": {
+                            "Type": "OS::Heat::RandomString",
+                            "Properties": length,
+                        }
+                    }
+                },
+                "Resources.r.Properties.length",
+            ),
+            ({"Resources": {"r": {"Type": "No::Such"}}}, "Resources.r.Type"),
+            (
+                {"Resources": {"r": {"Type": value, "Properties": call}}},
+                "Resources.r.Properties.value.Fn::FindInMap",
+            ),
+            (
+                {
+                    "Resources": {
+                        "r": {"Type": value, "Properties": {"value": 1}}
+                    },
+                    "Outputs": {"o": {"Value": {"Fn::GetAtt": ["r", "x"]}}},
+                },
+                "Outputs.o.Value.Fn::GetAtt",
+            ),
+        ):
+            with self.subTest(place=place):
+                answer = self.validate(
+                    {"HeatTemplateFormatVersion": "2012-12-12", **sections}
+                )
+                self.refused(answer, "StackValidationFailed", f"{place}: ")
+
     def test_resource_types(self):
         def types(query=""):
             return self.service.get(f"/resource_types{query}")[

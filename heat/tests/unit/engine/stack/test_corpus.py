@@ -35,6 +35,8 @@ PARAMETERS = {
     "cfn/wordpress.json": {"KeyName": "k"},
     "nested/inner.yaml": {"given": 8},
 }
+#: What may wait for something that never comes.
+SLOW = ("clouds/", "cfn/wait")
 IGNORE = "/validate?ignore_errors=99001"
 
 
@@ -111,6 +113,8 @@ class CorpusTest(base.TestCase):
                     self.refused(answer)
         self.assertGreaterEqual(len(begun), 40)
         for name, stack_id in begun:
+            if name.startswith(SLOW):
+                continue
             with self.subTest(created=name):
                 self.service.wait(stack_id, "CREATE_COMPLETE")
                 shown = self.service.get(f"/stacks/{stack_id}")["stack"]

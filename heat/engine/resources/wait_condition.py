@@ -1,0 +1,223 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""What is common to wait conditions and their handles.
+
+A handle keeps the signals it got in its metadata, by the id that each names.
+A wait condition looks there until there are enough, or one has failed. It
+finds its handle by what ``get_resource`` gives for it, in any stack of the
+project.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.db import signals
+from heat.engine import resource
+from heat.engine.resources import signal_responder
+
+SUCCESS = "SUCCESS"
+FAILURE = "FAILURE"
+STATUSES = (SUCCESS, FAILURE)
+
+Signals = dict[str, dict[str, Any]]
+
+
+class WaitConditionFailure(exception.Error):
+    """A signal said that something went wrong."""
+
+
+class WaitConditionTimeout(exception.Error):
+    """Too few signals came in time."""
+
+
+class BaseWaitConditionHandle(signal_responder.SignalResponder):
+    """What is signalled.
+
+    Sub-classes name the keys of a signal: ``KEYS`` is (data, reason,
+    status, unique id).
+    """
+
+    KEYS = (DATA, REASON, STATUS, UNIQUE_ID) = (
+        "data",
+        "reason",
+        "status",
+        "id",
+    )
+
+    def validate(self) -> None:
+        super().validate()
+        self.check_transport()
+
+    def handle_create(self) -> None:
+        self.make_credentials()
+        # What get_resource gives, by which a wait condition finds it.
+        self.resource_id_set(f"{self.identifier().arn()}/{self.uuid}")
+
+    def handle_delete(self) -> Any:
+        return super().handle_delete()
+
+    # -- signals -----------------------------------------------------------
+
+    def handle_signal(self, details: Any = None) -> str:
+        """Keep a signal; one with a known id takes the other's place.
+
+        :raises ValueError: there is something in it that can't be
+        """
+        made = self.normalise(details)
+        known = self.metadata_get()
+        unique = made.pop(self.UNIQUE_ID, None)
+        if unique is None:
+            unique = _next_number(known)
+        given = {
+            self.DATA: made.get(self.DATA),
+            self.REASON: made.get(self.REASON)
+            or _("Signal %s received") % unique,
+            self.STATUS: made[self.STATUS],
+        }
+        self.metadata_set({**known, str(unique): given})
+        return _("status:%(status)s reason:%(reason)s") % {
+            "status": given[self.STATUS],
+            "reason": given[self.REASON],
+        }
+
+    def normalise(self, details: Any) -> dict[str, Any]:
+        """A signal with its status; whatever is missing has a default."""
+        if details is None:
+            details = {}
+        if not isinstance(details, Mapping):
+            raise ValueError(_("A signal is a map, not %r.") % (details,))
+        unknown = sorted(str(key) for key in details if key not in self.KEYS)
+        if unknown:
+            raise ValueError(
+                _("A signal has no %(unknown)s; it may have %(known)s.")
+                % {
+                    "unknown": ", ".join(unknown),
+                    "known": ", ".join(self.KEYS),
+                }
+            )
+        made = dict(details)
+        status = made.setdefault(self.STATUS, SUCCESS)
+        if status not in STATUSES:
+            raise ValueError(
+                _("The status of a signal is %(known)s, not %(given)r.")
+                % {"known": _(" or ").join(STATUSES), "given": status}
+            )
+        return made
+
+
+class BaseWaitCondition(resource.Resource):
+    """What waits.
+
+    Sub-classes give the properties as :meth:`wanted`.
+    """
+
+    DATA_KEY, REASON_KEY, STATUS_KEY = "data", "reason", "status"
+
+    def wanted(self, props: Any) -> tuple[str, int, float]:
+        """Reference of the handle, number of signals, seconds."""
+        raise NotImplementedError
+
+    def handle_create(self) -> dict[str, Any]:
+        self.resource_id_set(self.physical_resource_name())
+        return self._token(self.properties)
+
+    def check_create_complete(self, token: dict[str, Any]) -> bool:
+        return self._look(token)
+
+    def handle_update(
+        self, json_snippet: Any, tmpl_diff: Any, prop_diff: Any
+    ) -> dict[str, Any]:
+        """Another number of signals: wait until they are there."""
+        return self._token(self.properties_of(json_snippet))
+
+    def check_update_complete(self, token: dict[str, Any]) -> bool:
+        return self._look(token)
+
+    def handle_delete(self) -> None:
+        """There is nothing but the row."""
+
+    def _token(self, props: Any) -> dict[str, Any]:
+        handle, count, seconds = self.wanted(props)
+        return {
+            "handle": handle,
+            "count": count,
+            "until": self._clock() + seconds,
+        }
+
+    def _clock(self) -> float:
+        ports = self.stack.values.ports
+        return float(ports.monotonic() if ports else time.monotonic())
+
+    def _look(self, token: Mapping[str, Any]) -> bool:
+        found = self.received(token["handle"])
+        failed = [
+            str(each.get(self.REASON_KEY))
+            for each in found.values()
+            if each.get(self.STATUS_KEY) == FAILURE
+        ]
+        if failed:
+            raise WaitConditionFailure("; ".join(failed))
+        if len(found) >= token["count"]:
+            return True
+        if self._clock() < token["until"]:
+            return False
+        message = _("%(got)d of %(count)d signals received") % {
+            "got": len(found),
+            "count": token["count"],
+        }
+        reasons = [str(each.get(self.REASON_KEY)) for each in found.values()]
+        raise WaitConditionTimeout(" - ".join([message, *reasons]))
+
+    def received(self, handle: str) -> Signals:
+        """The signals that a handle has got, by their ids.
+
+        :raises EntityNotFound: there is no such handle
+        """
+        found = self.stack.db.read(
+            lambda conn: signals.find_handle(
+                conn, handle, self.stack.tenant_id
+            )
+        )
+        if found is None:
+            raise exception.EntityNotFound(
+                entity="Wait condition handle", name=handle
+            )
+        _name, metadata = found
+        return {
+            key: value
+            for key, value in metadata.items()
+            if isinstance(value, dict) and self.STATUS_KEY in value
+        }
+
+    def received_data(self) -> str:
+        """The data of all signals by id, as JSON text."""
+        handle, _count, _seconds = self.wanted(self.properties)
+        return json.dumps(
+            {
+                key: value.get(self.DATA_KEY)
+                for key, value in self.received(handle).items()
+            }
+        )
+
+
+def _next_number(known: Mapping[str, Any]) -> int:
+    number = len(known) + 1
+    while str(number) in known:
+        number += 1
+    return number

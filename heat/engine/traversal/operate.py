@@ -1,0 +1,149 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Runs one claimed operation a step further; no transaction is open."""
+
+from __future__ import annotations
+
+import logging
+
+from heat.common import exception
+from heat.engine.ports import Engine
+from heat.engine.resource import Resource, UpdateReplace, lifecycle, ownership
+from heat.engine.traversal import begin, gather, lock_nodes, way
+from heat.engine.traversal.decide import Step
+from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.tasks import Result, Task
+
+LOG = logging.getLogger(__name__)
+
+# Seconds between two tries of a delete grow up to this.
+_LONGEST_PAUSE = 30
+
+
+def prepare(engine: Engine, scene: Scene, task: Task) -> None:
+    rsrc = task.node.rsrc
+    if rsrc is None or task.error is not None:
+        return
+    task.operation = _operation(engine, task, rsrc, scene)
+
+
+def _operation(
+    engine: Engine, task: Task, rsrc: Resource, scene: Scene
+) -> ownership.Steps:
+    """What carries a task's step out."""
+    node = task.node
+    timeout_at = scene.deadline(engine.monotonic())
+    locks = lock_nodes.operation(
+        scene, node, task.action, timeout_at, engine.monotonic
+    )
+    if locks is not None:
+        return locks
+    if node.step in (Step.ADOPT, Step.OBSERVE):
+        return ownership.Observation(
+            rsrc, node.external_id, timeout_at, engine.monotonic
+        )
+    if node.step is Step.HAND_BACK:
+        return ownership.HandBack(
+            rsrc, node.properties, timeout_at, engine.monotonic
+        )
+    if node.row.external and task.action not in ("CHECK", "UPDATE"):
+        return ownership.Untouched()
+    return lifecycle.Operation(
+        rsrc,
+        task.action,
+        before=gather.before(node) if task.action == "UPDATE" else None,
+        timeout_at=timeout_at,
+        monotonic=engine.monotonic,
+    )
+
+
+def advance(
+    engine: Engine, scene: Scene, task: Task, *, first: bool
+) -> Result | float:
+    """Run a claimed operation a step further; no transaction is open.
+
+    :returns: how it ended, or the seconds after which to call again
+    """
+    operation = task.operation
+    if operation is None:
+        return _failed(task, task.error or exception.Error("gone"))
+    try:
+        begin_now = first or task.again
+        task.again = False
+        progress = operation.start() if begin_now else operation.poll()
+        engine.probe("called")
+        if isinstance(progress, lifecycle.Waiting):
+            return progress.delay
+        return _succeeded(scene, task)
+    except UpdateReplace as exc:
+        task.node.because = str(exc)
+        try:
+            way.make(engine, scene, task.node)
+        except Exception as failure:
+            return _failed(task, failure)
+        return Result(task.node, task, replace=True)
+    except Exception as exc:
+        delay = _again_after(engine, scene, task)
+        return _failed(task, exc) if delay is None else delay
+
+
+def _again_after(engine: Engine, scene: Scene, task: Task) -> float | None:
+    """Seconds until a failed delete is tried again; None: never.
+
+    Deletes are idempotent, and what keeps an object from going is often
+    gone itself a moment later.
+    """
+    rsrc = task.node.rsrc
+    if (
+        task.action != "DELETE"
+        or rsrc is None
+        or task.tries >= engine.conf.action_retry_limit
+    ):
+        return None
+    task.tries += 1
+    task.again = True
+    task.operation = _operation(engine, task, rsrc, scene)
+    return float(min(2 ** (task.tries - 1), _LONGEST_PAUSE))
+
+
+def cancelled(task: Task, reason: str) -> Result:
+    """End an operation because the stack is being deleted."""
+    if task.operation is not None:
+        task.operation.cancel()
+    return _failed(task, exception.Error(reason))
+
+
+def _failed(task: Task, error: Exception) -> Result:
+    if not isinstance(error, exception.ResourceFailure):
+        if not isinstance(error, (exception.HeatException, ValueError)):
+            LOG.error(
+                "%s of resource %s failed",
+                task.action,
+                task.node.row.name,
+                exc_info=error,
+            )
+        error = exception.ResourceFailure(
+            error, task.node.rsrc or task.node.row, task.action
+        )
+    return Result(task.node, task, error=error)
+
+
+def _succeeded(scene: Scene, task: Task) -> Result:
+    result = Result(task.node, task)
+    task.remark = getattr(task.operation, "remark", "") or task.remark
+    rsrc = task.node.rsrc
+    walking = scene.stack.action in begin.WALKS
+    if rsrc is not None and task.node.key[1] and not walking:
+        asked = scene.definition.referenced_attributes(rsrc.name)
+        if asked:
+            result.attributes = rsrc.resolve_attributes(asked)
+    return result

@@ -1,0 +1,334 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""What the rows of nodes say when these have ended.
+
+Called inside the finishing transaction, which has looked at the SyncPoints.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from heat.db import events, properties_data, released, resource_data, resources
+from heat.engine.traversal import tasks
+from heat.engine.traversal.decide import Step
+from heat.engine.traversal.scene import Scene, encode_attributes
+from heat.engine.traversal.tasks import Result, Task
+
+
+class LostClaim(Exception):
+    """A row isn't ours any more; the transaction must not commit."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"claim of resource {result.node.row.name} lost")
+        self.result = result
+
+
+@dataclasses.dataclass
+class _Batch:
+    """What the nodes of one transaction add up to."""
+
+    scene: Scene
+    now: datetime.datetime
+    attr_ids: dict[int, int]
+    prop_ids: dict[int, int]
+    kept: list[int] = dataclasses.field(default_factory=list)
+    dropped: list[int] = dataclasses.field(default_factory=list)
+    let_go: list[Result] = dataclasses.field(default_factory=list)
+    events: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+
+    def forget(self, result: Result) -> None:
+        self.let_go.append(result)
+        self.events.append(_forgotten_event(self.scene, result, self.now))
+
+
+def write(
+    conn: sa.Connection,
+    scene: Scene,
+    results: Sequence[Result],
+    now: datetime.datetime,
+) -> None:
+    """Write the rows of operations and of nodes that had nothing to do.
+
+    :raises LostClaim: an operation's row isn't ours any more
+    """
+    batch = _Batch(scene, now, *_put_values(conn, results))
+    for each in results:
+        if each.task is not None:
+            _write_operation(conn, batch, each, each.task)
+        else:
+            _write_at_once(conn, batch, each)
+    _save_data(conn, results)
+    if batch.kept:
+        resources.update_unclaimed(
+            conn,
+            batch.kept,
+            {"current_template_id": scene.target_template_id},
+        )
+    if batch.dropped:
+        resources.delete_unclaimed(conn, batch.dropped)
+    if batch.let_go:
+        released.insert_many(
+            conn, [_released(scene, each, now) for each in batch.let_go]
+        )
+    if batch.events:
+        events.insert_many(conn, batch.events)
+
+
+def _write_operation(
+    conn: sa.Connection, batch: _Batch, result: Result, task: Task
+) -> None:
+    scene, now, row_id = batch.scene, batch.now, result.node.row.id
+    if not task.noted:
+        task.prop_data_id = batch.prop_ids.get(row_id, task.prop_data_id)
+        batch.events.append(tasks.started_event(scene, task, batch.prop_ids))
+    values = row_values(scene, result, batch.attr_ids, now)
+    if not resources.update_claimed(conn, row_id, task.claim_id, values):
+        raise LostClaim(result)
+    batch.events.append(tasks.ended_event(scene, result, now))
+    if result.node.step is Step.ADOPT:
+        batch.events.append(_checked_event(scene, result, now))
+    elif result.node.step is Step.RELEASE:
+        batch.forget(result)
+
+
+def _write_at_once(conn: sa.Connection, batch: _Batch, result: Result) -> None:
+    step, scene = result.node.step, batch.scene
+    if step is Step.KEEP:
+        _keep(conn, scene, result, batch.attr_ids, batch.kept)
+    elif step is Step.PASS:
+        _keep(conn, scene, result, batch.attr_ids, [], external=True)
+        batch.events.append(_passed_event(scene, result, batch.now))
+    elif step in (Step.DROP, Step.FORGET):
+        batch.dropped.append(result.node.row.id)
+        if step is Step.FORGET:
+            batch.forget(result)
+
+
+def _put_values(
+    conn: sa.Connection, results: Sequence[Result]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Record attributes, and properties not recorded yet, in one statement.
+
+    :returns: ids by row id, of attributes and of properties
+    """
+    attributes = [
+        (each.node.row.id, encode_attributes(each.attributes))
+        for each in results
+        if each.node.key[1]
+        and each.node.step is not Step.ACT
+        and each.attributes != each.node.attributes
+    ]
+    properties = [
+        (each.node.row.id, data)
+        for each in results
+        if each.task is not None
+        and not each.task.noted
+        and (data := tasks.begun_with(each.task)) is not None
+    ]
+    both = attributes + properties
+    ids = properties_data.put_many(conn, [data for _row, data in both])
+    named = [
+        (row, data_id) for (row, _d), data_id in zip(both, ids, strict=True)
+    ]
+    return dict(named[: len(attributes)]), dict(named[len(attributes) :])
+
+
+def _keep(
+    conn: sa.Connection,
+    scene: Scene,
+    result: Result,
+    attr_ids: dict[int, int],
+    kept: list[int],
+    **values: Any,
+) -> None:
+    """A row with which nothing is done, but what its template says of it.
+
+    :param kept: takes the id when nothing but the template version changes
+    :param values: further columns to write
+    """
+    row = result.node.row
+    requires = scene.required_rows(result.node.key[0])
+    if requires != row.requires:
+        values["requires"] = list(requires)
+    if row.id in attr_ids:
+        values["attr_data_id"] = attr_ids[row.id]
+    rsrc = result.node.rsrc
+    if rsrc is not None and rsrc.type() != row.resource_type:
+        values["resource_type"] = rsrc.type()
+    if not values:
+        kept.append(row.id)
+        return
+    values["current_template_id"] = scene.target_template_id
+    resources.update_unclaimed(conn, [row.id], values)
+
+
+def row_values(
+    scene: Scene,
+    result: Result,
+    attr_ids: dict[int, int],
+    now: datetime.datetime,
+) -> dict[str, Any]:
+    """The columns that a successful operation leaves behind."""
+    task, node = result.task, result.node
+    assert task is not None  # noqa: S101 - only claimed rows get here
+    values: dict[str, Any] = {
+        "action": task.action,
+        "status": "COMPLETE",
+        "status_reason": task.remark,
+        "updated_at": now,
+        **lock_found(result),
+    }
+    rsrc = node.rsrc
+    if task.action == "DELETE":
+        values["physical_id"] = None
+        return values
+    if rsrc is None:
+        return values
+    if node.step is Step.ACT:
+        values["physical_id"] = rsrc.resource_id
+        return values
+    if node.step in (Step.ADOPT, Step.OBSERVE):
+        # Adopting ends with a look at the object, as CHECK does.
+        values["action"] = "CHECK"
+    if node.step in (Step.ADOPT, Step.HAND_BACK):
+        values["external"] = node.step is Step.ADOPT
+    metadata = rsrc.changes().metadata
+    if metadata is not None or task.action in ("CREATE", "ADOPT"):
+        # Else it stays: a signal may have written it meanwhile.
+        values["metadata"] = rsrc.metadata_get()
+    values.update(
+        physical_id=rsrc.resource_id,
+        reference_id=rsrc.reference_id(),
+        rsrc_prop_data_id=task.prop_data_id,
+        tried_prop_data_id=None,
+        attr_data_id=attr_ids.get(node.row.id, node.row.attr_data_id),
+        requires=list(scene.required_rows(node.key[0])),
+        current_template_id=scene.target_template_id,
+        resource_type=rsrc.type(),
+    )
+    return values
+
+
+def lock_found(result: Result) -> dict[str, Any]:
+    """The column that says how the object was before we locked it."""
+    rsrc = result.node.rsrc
+    if rsrc is None or rsrc.lock_found == result.node.row.lock_found:
+        return {}
+    return {"lock_found": rsrc.lock_found}
+
+
+def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
+    """The columns that a failed operation leaves behind.
+
+    What was recorded about the object stays: the next update compares with
+    what was last known to be true, and a clean-up deletes what is there.
+    """
+    task, node = result.task, result.node
+    assert task is not None  # noqa: S101 - only claimed rows get here
+    values: dict[str, Any] = {
+        "action": task.action,
+        "status": "FAILED",
+        "status_reason": str(result.error),
+        "updated_at": now,
+        **lock_found(result),
+    }
+    if node.rsrc is not None:
+        values["physical_id"] = node.rsrc.resource_id
+    if task.action == "CREATE":
+        values["rsrc_prop_data_id"] = task.prop_data_id
+    elif task.action == "UPDATE":
+        values["tried_prop_data_id"] = task.prop_data_id
+    return values
+
+
+def _checked_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    reason = f"external object {result.node.external_id} found"
+    return tasks.event(
+        scene, result.node, "CHECK", "COMPLETE", reason, now, None
+    )
+
+
+def _passed_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    node = result.node
+    return tasks.event(
+        scene,
+        node,
+        "UPDATE",
+        "COMPLETE",
+        f"object {node.row.physical_id} is external from now on",
+        now,
+        node.row.rsrc_prop_data_id,
+    )
+
+
+def _forgotten_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    node = result.node
+    return tasks.event(
+        scene,
+        node,
+        "DELETE",
+        "COMPLETE",
+        f"object {node.row.physical_id} let go ({node.because})",
+        now,
+        node.row.rsrc_prop_data_id,
+    )
+
+
+def _released(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    row = result.node.row
+    theirs = row.external or result.node.held_external
+    return {
+        "stack_id": scene.stack.id,
+        "stack_name": scene.stack.name,
+        "tenant": scene.stack.tenant,
+        "resource_name": row.name,
+        "resource_type": row.resource_type,
+        "physical_resource_id": row.physical_id,
+        "region": scene.context.region_name,
+        "reason": "external" if theirs else "retain",
+        "created_at": now,
+    }
+
+
+def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
+    """Write the resource data that operations changed."""
+    values: dict[int, dict[str, str | resource_data.DataRecord]] = {}
+    gone: dict[int, set[str]] = {}
+    for each in results:
+        rsrc, row_id = each.node.rsrc, each.node.row.id
+        if each.task is None or rsrc is None or each.task.action == "DELETE":
+            continue
+        changes = rsrc.changes()
+        if changes.data:
+            values[row_id] = {
+                key: resource_data.DataRecord(value, redact)
+                for key, (value, redact) in changes.data.items()
+            }
+        stale = {*changes.data, *changes.data_deleted} & each.node.data.keys()
+        if stale:
+            gone[row_id] = stale
+    if values or gone:
+        resource_data.apply_many(conn, values, gone)

@@ -1,0 +1,208 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Operations in hand, how they ended, and what is recorded of both."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.db import events, properties_data
+from heat.engine.resource import ownership
+from heat.engine.traversal.gather import Node
+from heat.engine.traversal.scene import Scene
+
+
+@dataclasses.dataclass(eq=False)
+class Task:
+    """An operation on a row that this engine has claimed.
+
+    :ivar claimed_at: when, for its event
+    :ivar begun: the properties it begins with, when they are known
+    :ivar noted: its beginning is recorded: event and properties
+    :ivar due_at: not to be polled before (monotonic seconds)
+    :ivar saved: what it made so far is recorded
+    :ivar tries: how often it was begun again
+    :ivar again: it is to be begun again, not polled
+    :ivar remark: the reason that its event and row will show
+    """
+
+    node: Node
+    action: str
+    claim_id: str
+    prop_data_id: int | None = None
+    operation: ownership.Steps | None = None
+    error: Exception | None = None
+    begun: dict[str, Any] | None = None
+    claimed_at: datetime.datetime | None = None
+    noted: bool = False
+    saved: bool = False
+    due_at: float = 0.0
+    tries: int = 0
+    again: bool = False
+    remark: str = "state changed"
+
+    @property
+    def may_note_late(self) -> bool:
+        """Whether its beginning may be recorded together with its end.
+
+        So it may when a step takes no time and a crash in between leaves
+        nothing to be known: not so for an update, whose properties tell
+        what may have been applied.
+        """
+        return self.action in ("CREATE", "DELETE") and not self.blocking
+
+    @property
+    def yields(self) -> bool:
+        """Whether it ends when another traversal takes this one's place."""
+        return self.node.rsrc is not None and self.node.rsrc.yields
+
+    @property
+    def blocking(self) -> bool:
+        """Whether a step of it may wait for a service (needs a thread)."""
+        rsrc = self.node.rsrc
+        return rsrc is not None and (
+            rsrc.may_block or rsrc.default_client_name is not None
+        )
+
+
+@dataclasses.dataclass
+class Result:
+    """How the turn of a node ended.
+
+    :ivar task: None when nothing had to be claimed
+    :ivar error: why it failed; None: it went well
+    :ivar replace: the plug-in found that it needs a replacement
+    """
+
+    node: Node
+    task: Task | None = None
+    error: Exception | None = None
+    replace: bool = False
+    attributes: dict[tuple[str, ...], Any] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+def type_of(node: Node) -> str:
+    if node.rsrc is None:
+        return node.row.resource_type or ""
+    return node.rsrc.type()
+
+
+def note(
+    conn: sa.Connection, scene: Scene, tasks: Sequence[Task]
+) -> dict[int, int]:
+    """Record that operations began, and the properties they began with.
+
+    :returns: ids of the properties by row id
+    """
+    fresh = [(task, begun_with(task)) for task in tasks if not task.noted]
+    with_data = [(task, data) for task, data in fresh if data is not None]
+    ids = properties_data.put_many(conn, [data for _task, data in with_data])
+    prop_ids = {
+        task.node.row.id: data_id
+        for (task, _data), data_id in zip(with_data, ids, strict=True)
+    }
+    rows = [started_event(scene, task, prop_ids) for task, _data in fresh]
+    if rows:
+        events.insert_many(conn, rows)
+    return prop_ids
+
+
+def learn(task: Task) -> None:
+    """Resolve what it begins with, as long as no transaction is open.
+
+    A type with a client may ask its service for the id of a name.
+    """
+    if not task.blocking or task.error is not None:
+        return
+    try:
+        task.begun = begun_with(task)
+    except Exception as exc:
+        task.error, task.node.rsrc = exc, None
+
+
+def begun_with(task: Task) -> dict[str, Any] | None:
+    """The resolved properties that an operation applies; None: none."""
+    if task.begun is not None:
+        return task.begun
+    rsrc = task.node.rsrc
+    if rsrc is None or task.action not in ("CREATE", "UPDATE"):
+        return None
+    return rsrc.stored_properties()
+
+
+def started_event(
+    scene: Scene, task: Task, prop_ids: Mapping[int, int]
+) -> dict[str, Any]:
+    """The event of an operation's beginning."""
+    row = task.node.row
+    return event(
+        scene,
+        task.node,
+        task.action,
+        "IN_PROGRESS",
+        "state changed",
+        task.claimed_at or timeutils.utcnow(),
+        prop_ids.get(row.id, row.rsrc_prop_data_id),
+    )
+
+
+def event(
+    scene: Scene,
+    node: Node,
+    action: str,
+    status: str,
+    reason: str,
+    now: datetime.datetime,
+    prop_data_id: int | None,
+) -> dict[str, Any]:
+    """The event row of a change of a resource's state."""
+    rsrc = node.rsrc
+    physical_id = node.row.physical_id
+    if rsrc is not None and rsrc.resource_id is not None:
+        physical_id = rsrc.resource_id
+    return {
+        "stack_id": scene.stack.id,
+        "created_at": now,
+        "resource_action": action,
+        "resource_status": status,
+        "resource_name": node.row.name,
+        "physical_resource_id": physical_id,
+        "resource_status_reason": reason,
+        "resource_type": type_of(node),
+        "rsrc_prop_data_id": prop_data_id,
+    }
+
+
+def ended_event(
+    scene: Scene, result: Result, now: datetime.datetime
+) -> dict[str, Any]:
+    """The event of an operation's end."""
+    task = result.task
+    assert task is not None  # noqa: S101 - only claimed rows get here
+    failed = result.error is not None
+    return event(
+        scene,
+        result.node,
+        task.action,
+        "FAILED" if failed else "COMPLETE",
+        str(result.error) if failed else task.remark,
+        now,
+        task.prop_data_id,
+    )
