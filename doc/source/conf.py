@@ -49,6 +49,8 @@ exclude_patterns = ["_ext"]
 pygments_style = "native"
 html_title = "Heat-compatible orchestration"
 html_static_path: list[str] = []
+# Quotes in tables are JSON.
+smartquotes = False
 if HISTORY:
     html_theme = "openstackdocs"
     html_theme_options = {

@@ -400,6 +400,14 @@ def get_deps(conn: sa.Connection, stack_id: str) -> Any:
     ).scalar()
 
 
+def current_traversal(conn: sa.Connection, stack_id: str) -> str | None:
+    """The traversal that works, or worked last, on a stack."""
+    found: str | None = conn.execute(
+        sa.select(_stack.c.current_traversal).where(_stack.c.id == stack_id)
+    ).scalar()
+    return found
+
+
 def set_tags(
     conn: sa.Connection, stack_id: str, tags: Iterable[str] | None
 ) -> None:

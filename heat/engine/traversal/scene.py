@@ -119,6 +119,10 @@ class Scene:
         graph = TraversalGraph.from_json(stacks.get_deps(conn, stack_id))
         definition = load_definition(conn, stack, stack.raw_template_id)
         names = resources.names(conn, stack_id)
+        # Several statements may straddle a newer traversal's begin: what was
+        # read belongs together only if none has begun meanwhile.
+        if stacks.current_traversal(conn, stack_id) != traversal_id:
+            return None
         return cls(stack, graph, definition, names, context)
 
     def deadline(self, monotonic: float) -> float:
@@ -157,7 +161,7 @@ class Scene:
         return {
             need
             for need, is_update in self.graph.requires((row_id, True))
-            if is_update and self.definition.node(self._names[need]) is None
+            if is_update and self.definition.node(self._names.get(need, "")) is None
         }
 
     def tell(
@@ -188,7 +192,7 @@ class Scene:
         acting = set()
         for need, is_update in self.graph.requires((row_id, True)):
             if is_update:
-                data = self.definition.node(self._names[need])
+                data = self.definition.node(self._names.get(need, ""))
                 acting.add(data.row_id if data else need)
         return tuple(sorted(acting))
 

@@ -32,7 +32,7 @@ data = st.fixed_dictionaries(
 
 
 def client_update(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The public client's merge; TypeError for a map over a text."""
+    """The public client's merge; it breaks on a map over a text."""
     for key, each in new.items():
         if isinstance(each, dict):
             old[key] = client_update(old.get(key, {}) or {}, each)

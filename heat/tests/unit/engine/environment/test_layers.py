@@ -52,7 +52,8 @@ class LayersTest(base.TestCase):
     def test_replace(self):
         self.assertEqual(
             [
-                (INLINE, "", p(i=1, b="i"), []),
+                # What a file holds is the client's own merge.
+                (INLINE, "", p(i=1), []),
                 (FILE, "a", p(a=1, b="a"), []),
                 (FILE, "c", p(c=1), []),
                 (EXPLICIT, "", p(e=1), []),
@@ -107,12 +108,12 @@ class LayersTest(base.TestCase):
         (
             layers.Change(remove=["a"]),
             "c",
-            {"i": 1, "b": "i", "c": 1, "e": 1},
+            {"i": 1, "c": 1, "e": 1},
         ),
         (
             layers.Change(remove=["a"], listed=[("a", p(c=5))]),
             "ca",
-            {"i": 1, "b": "i", "c": 5, "e": 1},
+            {"i": 1, "c": 5, "e": 1},
         ),
     )
 
@@ -208,7 +209,7 @@ class LayersTest(base.TestCase):
         try:
             for data in listed:
                 samples.client_update(merged, data)
-        except TypeError:
+        except (AttributeError, TypeError):
             # The client itself breaks on a map over a text.
             hypothesis.assume(False)
         left, hooks = layers.reduced(merged, listed)

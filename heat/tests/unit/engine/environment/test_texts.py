@@ -85,7 +85,7 @@ class TextsTest(base.TestCase):
     def test_hiding_places(self):
         for text in (
             "parameters: {key: s3cr3t, key: s3cr3t}",
-            "x: &a\n  key: s3cr3t\nparameters:\n  <<: *a\n",
+            "parameter_defaults: &a {key: s3cr3t}\nparameters: {<<: *a}\n",
             "parameters:\n  key: &a s3cr3t\n",
             '{"parameters": {"key": "s3cr3t"}}',
             '{\n\t"parameters": {"key": "s3cr3t"}}',

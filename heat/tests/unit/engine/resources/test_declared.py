@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 
 from heat.engine import (
@@ -175,3 +176,17 @@ class DeclaredTest(base.TestCase):
         ):
             with self.subTest(text=text):
                 self.assertRaises((ValueError, KeyError), declared.read, text)
+
+    def test_each_namespace_has_a_page(self):
+        root = pathlib.Path(declared.__file__).parents[3]
+        pages = root / "doc/source/template_guide/types"
+        if not pages.is_dir():
+            self.skipTest("the documentation is not here")
+        wanted = {
+            "-".join(name.lower().split("::")[:2])
+            for name in plugins.PluginRegistry.load().types()
+            if name.startswith(("OS::", "AWS::"))
+        }
+        self.assertEqual(
+            set(), wanted - {page.stem for page in pages.glob("*.rst")}
+        )

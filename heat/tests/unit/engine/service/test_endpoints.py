@@ -228,8 +228,6 @@ class ProjectTest(EngineTest):
     def test_what_is_still_to_come_says_so(self):
         identity = self.create()
         for method, args in (
-            ("stack_lock", (identity,)),
-            ("stack_unlock", (identity,)),
             ("stack_snapshot", (identity, "s")),
             ("stack_list_snapshots", (identity,)),
             ("stack_restore", (identity, "s")),

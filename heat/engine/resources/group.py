@@ -1,0 +1,315 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""GroupResource: a resource whose child has one resource for each member.
+
+What the types of groups have in common: the child's template, changing it
+some members at a time, and attributes that gather those of the members. A
+sub-class says who the members are (:meth:`GroupResource.members`).
+
+An attribute that the parent's template asks of the members becomes an
+output of the child, so that the child knows what is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from heat.common import exception
+from heat.common.i18n import _
+from heat.engine import attributes, function, resource
+from heat.engine.resources import stack_resource
+from heat.scaling import rolling_update, template
+
+REFS, REFS_MAP, ATTRIBUTES, REMOVED = (
+    "refs",
+    "refs_map",
+    "attributes",
+    "removed_rsrc_list",
+)
+
+#: Begins an attribute of one member, ``resource.<member>.<attribute>``.
+MEMBER = "resource."
+
+#: The parameter that stands for what nobody knows before it is made.
+_UNKNOWN = "unknown"
+
+
+class GroupResource(stack_resource.StackResource):
+    """A resource whose child has one resource for each member."""
+
+    #: attributes that are not asked of the members
+    own_attributes: frozenset[str] = frozenset((REFS, REFS_MAP, REMOVED))
+
+    def __init__(self, name: str, json_snippet: Any, stack: Any) -> None:
+        super().__init__(name, json_snippet, stack)
+        self._arrived = False
+        self._paused = False
+
+    # -- what a sub-class says ---------------------------------------------
+
+    def members(self) -> dict[str, Any]:
+        """What the members are to be: name -> resource of a template."""
+        raise NotImplementedError
+
+    def samples(self) -> dict[str, Any]:
+        """Members that stand for all of them when the group is checked.
+
+        What is not known yet may be in it as a function.
+        """
+        raise NotImplementedError
+
+    def size(self) -> int:
+        """How many members there are to be."""
+        return len(self.members())
+
+    def pace(self, changing: bool) -> rolling_update.Pace:
+        """How fast members may be made.
+
+        :param changing: whether members that are there change
+        """
+        return rolling_update.UNLIMITED
+
+    def spares(self) -> Iterable[tuple[str, Any]]:
+        """More members, for the time of an update."""
+        return ()
+
+    # -- the child ---------------------------------------------------------
+
+    def child_params(self) -> dict[str, Any]:
+        return {}
+
+    def child_template(self) -> dict[str, Any]:
+        return self._template(self.members())
+
+    def _template(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        return template.make_template(members, self._asked())
+
+    def _asked(self) -> list[tuple[str, ...]]:
+        """What the parent's template asks of the members."""
+        asked = self.stack.definition.referenced_attributes(self.name)
+        paths = {self._of_member(key) for key in asked}
+        return sorted(path for path in paths if path)
+
+    def _of_member(self, key: Sequence[str]) -> tuple[str, ...]:
+        """What an attribute of the group asks of a member; () nothing."""
+        name, *path = key
+        if name in self.own_attributes or name == self.SHOW:
+            return ()
+        if tuple(key) == function.ALL_ATTRIBUTES:
+            return ()
+        if name == ATTRIBUTES:
+            return tuple(path)
+        if name.startswith(MEMBER):
+            return (*name.split(".")[2:], *path)
+        return tuple(key)
+
+    def _template_digest(self) -> str:
+        return repr(self._asked())
+
+    # -- create, update ----------------------------------------------------
+
+    def handle_create(self) -> None:
+        goal = self.members()
+        self._check_pauses(len(goal), self.pace(changing=False))
+        made = self._next({}, goal)
+        self.create_with_template(self._template(made))
+
+    def handle_update(
+        self, json_snippet: Any, tmpl_diff: Any, prop_diff: Any
+    ) -> None:
+        self.properties = json_snippet.properties(
+            self.properties_schema, self.context
+        )
+        goal = self.members()
+        current = self._current(goal)
+        pace = self.pace(changing=_changing(current, goal))
+        self._check_pauses(
+            sum(current.get(name) != goal[name] for name in goal), pace
+        )
+        self.update_with_template(self._template(self._next(current, goal)))
+
+    def _current(self, goal: Mapping[str, Any]) -> dict[str, Any]:
+        """The members as they are; what does not matter is not read."""
+        unlimited = rolling_update.UNLIMITED
+        if self.pace(True) == unlimited and self.pace(False) == unlimited:
+            return dict(goal)
+        view = self.nested()
+        return {} if view is None else dict(view.t.raw.get("resources") or {})
+
+    def _next(
+        self, current: Mapping[str, Any], goal: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        pace = self.pace(changing=_changing(current, goal))
+        made = rolling_update.step(current, goal, pace, self.spares())
+        if made is None:
+            made = dict(goal)
+        self._arrived = made == goal
+        return made
+
+    def _check_pauses(self, count: int, pace: rolling_update.Pace) -> None:
+        """Refuse pauses that the time-out leaves no time for."""
+        pauses = (rolling_update.batches(count, pace) - 1) * pace.pause
+        if pauses > 0 and pauses >= self.stack.timeout_secs():
+            raise ValueError(
+                _(
+                    "The pauses between the batches take %(pauses)d seconds, "
+                    "and the operation times out after %(most)d; make the "
+                    "batches larger or pause_time shorter."
+                )
+                % {"pauses": pauses, "most": self.stack.timeout_secs()}
+            )
+
+    def check_create_complete(self, cookie: Any = None) -> bool:
+        return super().check_create_complete(cookie) and self._go_on()
+
+    def check_update_complete(self, cookie: Any = None) -> bool:
+        return super().check_update_complete(cookie) and self._go_on()
+
+    def _go_on(self) -> bool:
+        """Begin what comes next, now that the child has come to rest."""
+        if self._arrived:
+            return True
+        goal = self.members()
+        current = self._current(goal)
+        if current == goal:
+            return True
+        pause = self.pace(changing=_changing(current, goal)).pause
+        if pause and not self._paused:
+            self._paused = True
+            raise resource.PollDelay(pause)
+        self._paused = False
+        self.update_with_template(self._template(self._next(current, goal)))
+        raise resource.PollDelay(stack_resource.POLL_SECONDS)
+
+    # -- attributes --------------------------------------------------------
+
+    @classmethod
+    def offers(cls, attribute: str) -> bool:
+        """Any name: it may be one of the members' attributes."""
+        return True
+
+    def FnGetAtt(self, key: str, *path: Any) -> Any:
+        """An attribute of the group, or one gathered from its members."""
+        if key == self.SHOW or self.resource_id is None:
+            return super().FnGetAtt(key, *path) if key == self.SHOW else None
+        if key in self.own_attributes:
+            found = self._resolve_attribute(key)
+            return attributes.select_from_attribute(found, path)
+        asked = self._of_member((key, *map(str, path)))
+        if key.startswith(MEMBER):
+            return self._of_one(key.split(".")[1], asked)
+        if key == ATTRIBUTES:
+            return self._of_members(asked) if asked else None
+        return list(self._of_members(asked).values())
+
+    def _resolve_attribute(self, name: str) -> Any:
+        if self.resource_id is None:
+            return None
+        if name == REFS:
+            return list(self._references().values())
+        if name == REFS_MAP:
+            return self._references()
+        return None
+
+    def _references(self) -> dict[str, Any]:
+        return dict(self.get_output(template.REFERENCES))
+
+    def _of_one(self, member: str, path: tuple[str, ...]) -> Any:
+        values = self._of_members(path) if path else self._references()
+        if member not in values:
+            raise exception.NotFound(
+                _("Member '%(mem)s' not found in group resource '%(grp)s'.")
+                % {"mem": member, "grp": self.name}
+            )
+        return values[member]
+
+    def _of_members(self, path: tuple[str, ...]) -> dict[str, Any]:
+        try:
+            return dict(self.get_output(template.output_name(path)))
+        except exception.NotFound:
+            # The template does not ask for it, so the child told nothing
+            # of it when it was made; what it happens to know is shown.
+            return self._recorded(path)
+
+    def _recorded(self, path: tuple[str, ...]) -> dict[str, Any]:
+        view = self.nested()
+        found: dict[str, Any] = {}
+        for name in view or ():
+            member = view.neighbour(name)
+            found[name] = member.FnGetAtt(*path) if member else None
+        return found
+
+    # -- checks ------------------------------------------------------------
+
+    def validate_nested_stack(self) -> None:
+        """Check one member for all, and count the others.
+
+        :raises StackValidationFailed: the path leads to the member
+        """
+        port = self._port()
+        nesting = getattr(self.stack, "nesting", None)
+        tree = getattr(nesting, "tree", None)
+        samples = self.samples()
+        before = tree.resources if tree is not None else 0
+        wish = template.make_template(
+            {name: _unknowns(body) for name, body in samples.items()},
+            self._asked(),
+            {_UNKNOWN: {"type": "json"}},
+        )
+        self._check(port, wish)
+        if tree is not None and samples:
+            each = (tree.resources - before) // len(samples)
+            tree.add(each * max(0, self._known_size() - len(samples)))
+
+    def _known_size(self) -> int:
+        try:
+            return self.size()
+        except (exception.HeatException, ValueError, TypeError):
+            return 0
+
+    def _check(self, port: Any, wish: Mapping[str, Any]) -> None:
+        place = ["resources", self.name]
+        try:
+            if port is not None:
+                port.validate(self.stack, self._wanted(wish, {}))
+        except exception.StackResourceLimitExceeded:
+            raise
+        except exception.StackValidationFailed as exc:
+            raise exception.StackValidationFailed(
+                exc.error, [*place, *exc.path], exc.error_message
+            ) from exc
+        except (exception.HeatException, ValueError) as exc:
+            raise exception.StackValidationFailed(
+                path=place, message=exc
+            ) from exc
+
+
+def _changing(current: Mapping[str, Any], goal: Mapping[str, Any]) -> bool:
+    return any(
+        name in goal and goal[name] != body for name, body in current.items()
+    )
+
+
+def _unknowns(snippet: Any) -> Any:
+    """The snippet with values: what depends on resources is a parameter
+    that nobody has given a value yet."""
+    if isinstance(snippet, function.Function):
+        if any(True for _name in function.dependencies(snippet)):
+            return {"get_param": _UNKNOWN}
+        return function.resolve(snippet)
+    if isinstance(snippet, Mapping):
+        return {key: _unknowns(value) for key, value in snippet.items()}
+    if isinstance(snippet, list | tuple):
+        return [_unknowns(value) for value in snippet]
+    return snippet

@@ -1,0 +1,150 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""The environment of a request: what is read, how often, what is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+from heat.common import exception, template_format
+from heat.common.identifier import HeatIdentifier
+from heat.db import templates
+from heat.engine.stack import environments, prepare
+from heat.tests import base
+
+TEMPLATE = {
+    "heat_template_version": "2021-04-16",
+    "parameters": {
+        "p": {"type": "string", "default": ""},
+        "q": {"type": "string", "default": "", "hidden": True},
+    },
+}
+NESTED = """\
+heat_template_version: '2021-04-16'
+parameters:
+  deep: {type: string, hidden: true}
+  open: {type: string}
+"""
+
+
+class RequestTest(base.TestCase):
+    def prepare(
+        self,
+        params: dict[str, Any] | None = None,
+        files: dict[str, str] | None = None,
+        listed: list[str] | None = None,
+        stored: prepare.Prepared | None = None,
+        **args: Any,
+    ) -> prepare.Prepared:
+        record, rows = None, []
+        if stored is not None:
+            args["existing"] = True
+            record = templates.TemplateRecord(
+                1, stored.template, stored.files, stored.environment
+            )
+            rows = environments.rows(stored.layers, stored.environment)
+        return prepare.prepare(
+            HeatIdentifier("project", "name", None),
+            prepare.Request(
+                TEMPLATE, params or {}, files or {}, args, listed or []
+            ),
+            record,
+            layers=rows,
+        )
+
+    def counted(self) -> mock.Mock:
+        patcher = mock.patch.object(
+            environments.template_format, "load", wraps=template_format.load
+        )
+        counter = patcher.start()
+        self.addCleanup(patcher.stop)
+        return counter
+
+    def test_each_text_is_read_once(self):
+        files = {str(n): f"parameters: {{p: p{n % 3}}}" for n in range(9)}
+        counter = self.counted()
+        made = self.prepare(None, files, list(files))
+        self.assertEqual(3, counter.call_count)
+        counter.reset_mock()
+        new = {"4": "parameters: {q: x}"}
+        changed = self.prepare(None, {**files, **new}, stored=made)
+        self.assertEqual(1, counter.call_count)
+        self.assertEqual("x", changed.environment["parameters"]["q"])
+        counter.reset_mock()
+        self.prepare(None, files, list(files), stored=made)
+        self.assertEqual(0, counter.call_count)
+
+    def test_another_make_of_api(self):
+        """It does not tell which parameters are explicit."""
+        files = {"f": "parameters: {p: file}"}
+        inline = {"parameters": {"p": "sent"}}
+        for params, args, value in (
+            (inline, {}, "sent"),
+            (inline, {"explicit_parameters": []}, "file"),
+            (inline, {"explicit_parameters": ["p"]}, "sent"),
+        ):
+            with self.subTest(args=args):
+                made = self.prepare(params, files, ["f"], **args)
+                self.assertEqual(value, made.environment["parameters"]["p"])
+        made = self.prepare(inline)
+        made = self.prepare({}, files, ["f"], stored=made)
+        self.assertEqual("file", made.environment["parameters"]["p"])
+
+    def test_rows_only_when_there_is_something_to_tell(self):
+        for params, args, count in (
+            ({}, {}, 0),
+            ({"parameters": {"p": 1}}, {}, 0),
+            ({"parameters": {"p": 1}}, {"explicit_parameters": ["p"]}, 1),
+        ):
+            with self.subTest(params=params, args=args):
+                made = self.prepare(params, **args)
+                rows = environments.rows(made.layers, made.environment)
+                self.assertEqual(count, len(rows))
+
+    def test_unknown_names(self):
+        bad = {"parameters": {"x": 1}}
+        made = self.prepare({}, {"f": "parameters: {x: 1}"}, ["f"])
+        self.assertEqual({}, made.environment["parameters"])
+        for stored in (None, made):
+            for args in ({}, {"explicit_parameters": ["x"]}):
+                with self.subTest(stored=stored is not None, args=args):
+                    self.assertRaises(
+                        exception.UnknownUserParameter,
+                        self.prepare,
+                        bad,
+                        stored=stored,
+                        **args,
+                    )
+
+    def test_secret_names(self):
+        data = "parameter_defaults: {deep: 1, open: 1, none: 1}"
+        made = self.prepare({}, {"f": data, "n.yaml": NESTED}, ["f"])
+        self.assertEqual({"q", "deep"}, made.secret)
+
+    def test_a_removed_file_is_gone(self):
+        made = self.prepare({}, {"f": "parameters: {q: 1}", "g": "x"}, ["f"])
+        made = self.prepare(stored=made, environment_files_remove=["f"])
+        self.assertEqual({"g": "x"}, made.files)
+        self.assertEqual((), made.layers)
+
+    def test_wrong_arguments(self):
+        for args in (
+            {"environment_files_remove": "f"},
+            {"clear_parameters": [1]},
+            {"explicit_parameters": "p"},
+        ):
+            with self.subTest(args=args):
+                stored = self.prepare()
+                self.assertRaises(
+                    ValueError, self.prepare, stored=stored, **args
+                )
