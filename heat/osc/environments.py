@@ -128,10 +128,7 @@ def read_list(path: str, relative: bool = True) -> list[str]:
     if not relative:
         return names
     folder = pathlib.Path(path).parent
-    return [
-        name if parse.urlsplit(name).scheme else str(folder / name)
-        for name in names
-    ]
+    return [name if "://" in name else str(folder / name) for name in names]
 
 
 def _names(text: str, path: str) -> Iterator[str]:

@@ -142,9 +142,7 @@ class ConfigResource(resource.Resource):
         if name != self.CONFIG_ATTR or self.resource_id is None:
             return None
         try:
-            found = configs.show(
-                self.stack.db, self.context, self.resource_id
-            )
+            found = configs.show(self.stack.db, self.context, self.resource_id)
         except exception.EntityNotFound:
             return None
         return found[api.SOFTWARE_CONFIG_CONFIG]

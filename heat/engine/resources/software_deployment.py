@@ -300,9 +300,7 @@ class DeploymentResource(signal_responder.SignalResponder):
             "options": source.get("options"),
         }
 
-    def filled(
-        self, config: Any, inputs: list[Dict], props: Any
-    ) -> Any:
+    def filled(self, config: Any, inputs: list[Dict], props: Any) -> Any:
         """The config with what stands in it for inputs replaced."""
         return "" if config is None else config
 
@@ -311,7 +309,7 @@ class DeploymentResource(signal_responder.SignalResponder):
         found = {
             "deploy_server_id": props[SERVER],
             "deploy_action": action,
-            "deploy_stack_id": self.stack.identifier().stack_path(),
+            "deploy_stack_id": f"{self.stack.name}/{self.stack.id}",
             "deploy_resource_name": self.name,
             "deploy_signal_transport": props[TRANSPORT],
         }

@@ -170,8 +170,7 @@ def delete(db: Database, context: RequestContext, config_id: str) -> None:
 def inputs(given: Iterable[Any] | None) -> list[Dict]:
     """Inputs with all their keys. Errors as :func:`create`."""
     return [
-        _shaped(each, _INPUT, _INPUT_MORE, _("input"))
-        for each in given or ()
+        _shaped(each, _INPUT, _INPUT_MORE, _("input")) for each in given or ()
     ]
 
 

@@ -166,9 +166,7 @@ def update(
     return present(db.run(work))
 
 
-def delete(
-    db: Database, context: RequestContext, deployment_id: str
-) -> None:
+def delete(db: Database, context: RequestContext, deployment_id: str) -> None:
     """Delete a deployment. Errors as :func:`found_by`."""
 
     def work(conn: sa.Connection) -> None:

@@ -34,15 +34,11 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import events
-from heat.db import locks
-from heat.db import resource_data
-from heat.db import signals
+from heat.db import events, locks, resource_data, signals
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.ports import Engine
-from heat.engine.resource import NoActionRequired
-from heat.engine.resource import Resource
+from heat.engine.resource import NoActionRequired, Resource
 from heat.engine.stack import load
 from heat.engine.traversal import hooks
 
@@ -85,10 +81,7 @@ def signal(
                 return
             time.sleep(random.uniform(0, 0.05))  # noqa: S311 - no secret
     raise exception.Error(
-        _(
-            "The signal to %s got lost among too many others; send it "
-            "again."
-        )
+        _("The signal to %s got lost among too many others; send it again.")
         % resource_name
     )
 

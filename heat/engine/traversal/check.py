@@ -165,6 +165,22 @@ def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
 # -- claim --------------------------------------------------------------------
 
 
+@dataclasses.dataclass(frozen=True)
+class _Claimed:
+    """What a claiming transaction gave.
+
+    :ivar ready: the keys that may act
+    :ivar held: the row ids that are ours now
+    :ivar prop_ids: ids of recorded properties, by row id
+    :ivar again: keys whose replacement is there now
+    """
+
+    ready: set[NodeKey]
+    held: set[int]
+    prop_ids: dict[int, int]
+    again: list[NodeKey]
+
+
 def _claim(
     engine: Engine,
     scene: Scene,
@@ -180,55 +196,56 @@ def _claim(
         task.claim_id = claim_id
         engine.in_hand.add(task, (claim_id, task.node.row.id))
         learn(task)
+    wishes = [
+        replacement.Wish(node.key, node.row, type_of(node))
+        for node in replaced
+    ]
 
-    def work(
-        conn: sa.Connection,
-    ) -> tuple[set[int], dict[int, int], list[NodeKey], set[NodeKey]]:
-        ready = sync_points.fence(
-            conn,
-            scene.traversal,
-            [task.node.key for task in tasks] + [n.key for n in replaced],
-        )
+    def work(conn: sa.Connection) -> _Claimed:
+        keys = [each.node.key for each in tasks] + [w.key for w in wishes]
+        ready = sync_points.fence(conn, scene.traversal, keys)
         able = [task for task in tasks if task.node.key in ready]
         held = _claim_rows(conn, engine, scene, able, claim_id, now)
-        prop_ids = note(
-            conn,
-            scene,
-            [
-                task
-                for task in able
-                if task.node.row.id in held and not task.may_note_late
-            ],
+        ours = [task for task in able if task.node.row.id in held]
+        return _Claimed(
+            ready,
+            held,
+            note(conn, scene, [t for t in ours if not t.may_note_late]),
+            replacement.make_many(
+                conn,
+                scene.target_template_id,
+                [wish for wish in wishes if wish.key in ready],
+                now,
+            ),
         )
-        again = replacement.make_many(
-            conn,
-            scene.target_template_id,
-            [
-                replacement.Wish(node.key, node.row, type_of(node))
-                for node in replaced
-                if node.key in ready
-            ],
-            now,
-        )
-        return held, prop_ids, again, ready
 
-    held, prop_ids, again, ready = engine.db.run(work)
+    claimed = engine.db.run(work)
     engine.probe("claimed")
+    _take(engine, scene, taken, tasks, claimed)
+    taken.again.extend(claimed.again)
+    linked = set(claimed.again)
+    taken.left.extend(w.key for w in wishes if w.key not in linked)
+
+
+def _take(
+    engine: Engine,
+    scene: Scene,
+    taken: TakenUp,
+    tasks: list[Task],
+    claimed: _Claimed,
+) -> None:
+    """Make ready for work what is ours, and leave what is not."""
     for task in tasks:
-        if task.node.row.id not in held:
+        row, key = task.node.row, task.node.key
+        if row.id not in claimed.held:
             # Not as it was read: look once more, or leave it to others.
-            key = task.node.key
-            (taken.again if key in ready else taken.left).append(key)
+            again = key in claimed.ready
+            (taken.again if again else taken.left).append(key)
             continue
         task.noted = not task.may_note_late
-        task.prop_data_id = prop_ids.get(
-            task.node.row.id, task.node.row.rsrc_prop_data_id
-        )
+        task.prop_data_id = claimed.prop_ids.get(row.id, row.rsrc_prop_data_id)
         operate.prepare(engine, scene, task)
         taken.tasks.append(task)
-    taken.again.extend(again)
-    linked = set(again)
-    taken.left.extend(n.key for n in replaced if n.key not in linked)
 
 
 def _claim_rows(

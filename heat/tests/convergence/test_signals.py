@@ -19,7 +19,6 @@ import threading
 
 from heat.common import exception
 from heat.db import events
-from heat.engine.stack import load
 from heat.engine.stack import signals
 from heat.tests.convergence import test_stories as stories
 
@@ -137,9 +136,7 @@ class WaitConditionTest(SignalStory):
     def test_a_bad_signal_is_refused_and_told(self):
         stack = self.begin()
         for bad in ({"status": "MAYBE"}, {"colour": "red"}, ["x"]):
-            self.assertRaises(
-                ValueError, self.signal, stack, "handle", bad
-            )
+            self.assertRaises(ValueError, self.signal, stack, "handle", bad)
         self.assertEqual({}, self.row(stack, "handle").metadata)
         found = self.world.db.read(lambda c: events.list_(c, [stack]))
         states = [
@@ -171,7 +168,9 @@ class WaitConditionTest(SignalStory):
                 },
             },
         }
-        template["outputs"] = {"data": {"value": {"get_attr": ["wait", "Data"]}}}
+        template["outputs"] = {
+            "data": {"value": {"get_attr": ["wait", "Data"]}}
+        }
         stack = self.world.create(template)
         self.until(stack, "wait", "CREATE", "IN_PROGRESS")
         self.signal(
@@ -235,9 +234,7 @@ class SignalTest(SignalStory):
 
     def test_no_such_resource(self):
         stack = self.world.create(stories.hot({"a": stories.res()}))
-        self.assertRaises(
-            exception.ResourceNotFound, self.signal, stack, "b"
-        )
+        self.assertRaises(exception.ResourceNotFound, self.signal, stack, "b")
 
 
 class UnhealthyTest(SignalStory):

@@ -15,8 +15,7 @@
 from __future__ import annotations
 
 from heat.common import exception
-from heat.engine.software import configs
-from heat.engine.software import deployments
+from heat.engine.software import configs, deployments
 from heat.tests.convergence import test_signals
 from heat.tests.convergence import test_stories as stories
 

@@ -122,9 +122,7 @@ def _add(
     except UnicodeEncodeError:
         made = text.MIMEText(content, subtype, "utf-8")
     if filename:
-        made.add_header(
-            "Content-Disposition", "attachment", filename=filename
-        )
+        made.add_header("Content-Disposition", "attachment", filename=filename)
     whole.attach(made)
 
 

@@ -87,8 +87,7 @@ class SoftwareComponent(software_config.ConfigResource):
                             *("resources", self.name, "properties"),
                             self.CONFIGS,
                         ],
-                        message=_("Action %s stands in two configs.")
-                        % action,
+                        message=_("Action %s stands in two configs.") % action,
                     )
                 met.add(action)
 

@@ -72,8 +72,11 @@ class StructuredDeployment(software_deployment.DeploymentResource):
     def _value(self, name: str, values: dict[str, Any], props: Any) -> Any:
         if values.get(name) is None and props[self.VALIDATE] == self.STRICT:
             raise ValueError(
-                _("Input %s of the config has no value; give it one in "
-                  "input_values.") % name
+                _(
+                    "Input %s of the config has no value; give it one in "
+                    "input_values."
+                )
+                % name
             )
         return values.get(name)
 

@@ -249,34 +249,57 @@ def detach(server: Any, properties: Any) -> list[str]:
         return []
     held = _neutron(server, "port").list(device_id=server.resource_id)
     ports = [port["id"] for port in held if port["id"] in wanted]
+    _let_go(server, server.resource_id, ports)
+    return ports
+
+
+def _let_go(server: Any, holder: str, ports: Iterable[str]) -> None:
+    """Detach ports from whoever holds them, and wait for it a moment."""
     for port in ports:
-        server.collection().call("interface_detach", server.resource_id, port)
+        server.collection().call("interface_detach", holder, port)
+    left = set(ports)
     attempts = int(settings.option("max_interface_check_attempts", 10))
     for _attempt in range(attempts):
-        held = _neutron(server, "port").list(device_id=server.resource_id)
-        if not wanted & {port["id"] for port in held}:
-            return ports
+        held = _neutron(server, "port").list(device_id=holder)
+        left &= {port["id"] for port in held}
+        if not left:
+            return
         time.sleep(_DETACH_SECONDS)
     raise exception.Error(
         _("The server %(id)s doesn't let go of its ports: %(ports)s")
-        % {"id": server.resource_id, "ports": ", ".join(ports)}
+        % {"id": holder, "ports": ", ".join(sorted(left))}
     )
 
 
 def attach(server: Any, ports: Iterable[str]) -> None:
     """Attach ports again that :func:`detach` took."""
-    held = _neutron(server, "port").list(device_id=server.resource_id)
-    there = {port["id"] for port in held}
     for port in ports:
-        if port not in there:
-            server.collection().call(
-                "interface_attach",
-                server.resource_id,
-                port,
-                None,
-                None,
-                idempotent=False,
-            )
+        holder = _neutron(server, "port").get(port).get("device_id")
+        if holder == server.resource_id:
+            continue
+        if holder and _is_replacement(server, holder):
+            _let_go(server, holder, [port])
+        server.collection().call(
+            "interface_attach",
+            server.resource_id,
+            port,
+            None,
+            None,
+            idempotent=False,
+        )
+
+
+def _is_replacement(server: Any, other: str) -> bool:
+    """Whether a server was made for the same resource: nothing is taken
+    from anybody else's."""
+    try:
+        name = str(server.collection().get(other).get("name"))
+    except errors.NotFound:
+        return False
+    given = server.properties["name"]
+    return name == given or name.startswith(
+        f"{server.stack.name}-{server.name}-"
+    )
 
 
 # -- showing ------------------------------------------------------------------
