@@ -19,6 +19,7 @@ import logging
 import os
 import socket
 import sys
+import selectors
 import threading
 from typing import TYPE_CHECKING, NoReturn
 
@@ -67,6 +68,10 @@ class HttpServer:
             reuse_port=reuse_port,
         )
         self._server.max_request_header_size = _MAX_HEADERS
+        if selectors.DefaultSelector.__name__ == "SelectSelector":
+            # Eventlet leaves only select(), which does not notice a
+            # connection that is put back while it waits: wait less.
+            self._server.expiration_interval = 0.02
         self._thread = threading.Thread(
             target=self._serve, name="heat-http", daemon=True
         )

@@ -64,14 +64,14 @@ def make_template(
     :param attributes: attributes, or paths into them, that are asked of
         the members
     """
-    outputs = {
+    outputs: dict[str, Any] = {
         REFERENCES: {"value": {n: {"get_resource": n} for n in members}}
     }
     for path in attributes:
         outputs[output_name(path)] = {
             "value": {n: {"get_attr": [n, *path]} for n in members}
         }
-    body = {
+    body: dict[str, Any] = {
         "heat_template_version": VERSION,
         "resources": dict(members),
         "outputs": outputs,

@@ -308,6 +308,8 @@ def _check_entries(entry: Any, path: str, top: bool = False) -> None:
                 exception.InvalidRestrictedAction,
             )
         elif key == _RESOURCES and top:
+            if not isinstance(value or {}, dict):
+                raise ValueError(_("%s must be a map") % place)
             for name, inner in (value or {}).items():
                 _check_entries(inner, f"{place}.{name}")
         elif isinstance(value, dict) and not top:

@@ -65,7 +65,7 @@ class GroupResource(stack_resource.StackResource):
     def samples(self) -> dict[str, Any]:
         """Members that stand for all of them when the group is checked.
 
-        What is not known yet may be in it as a function.
+        What is not known yet is in it as :func:`unknowns` has it.
         """
         raise NotImplementedError
 
@@ -263,7 +263,7 @@ class GroupResource(stack_resource.StackResource):
         samples = self.samples()
         before = tree.resources if tree is not None else 0
         wish = template.make_template(
-            {name: _unknowns(body) for name, body in samples.items()},
+            samples,
             self._asked(),
             {_UNKNOWN: {"type": "json"}},
         )
@@ -301,7 +301,7 @@ def _changing(current: Mapping[str, Any], goal: Mapping[str, Any]) -> bool:
     )
 
 
-def _unknowns(snippet: Any) -> Any:
+def unknowns(snippet: Any) -> Any:
     """The snippet with values: what depends on resources is a parameter
     that nobody has given a value yet."""
     if isinstance(snippet, function.Function):
@@ -309,7 +309,7 @@ def _unknowns(snippet: Any) -> Any:
             return {"get_param": _UNKNOWN}
         return function.resolve(snippet)
     if isinstance(snippet, Mapping):
-        return {key: _unknowns(value) for key, value in snippet.items()}
+        return {key: unknowns(value) for key, value in snippet.items()}
     if isinstance(snippet, list | tuple):
-        return [_unknowns(value) for value in snippet]
+        return [unknowns(value) for value in snippet]
     return snippet

@@ -63,7 +63,7 @@ class ResourceChain(group.GroupResource):
         wish = self.t.section("properties")
         if not isinstance(wish, Mapping):
             wish = function.resolve(wish) or {}
-        given = wish.get(self.RESOURCE_PROPERTIES)
+        given = group.unknowns(wish.get(self.RESOURCE_PROPERTIES))
         return self._chain(self.properties[self.RESOURCES] or [], given)
 
     def _chain(self, types: list[Any], given: Any) -> dict[str, Any]:

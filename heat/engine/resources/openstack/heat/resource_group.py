@@ -127,9 +127,7 @@ class ResourceGroup(group.GroupResource):
         wish = self.t.section("properties")
         if not isinstance(wish, Mapping):
             wish = function.resolve(wish) or {}
-        wish = wish.get(self.RESOURCE_DEF) or {}
-        if not isinstance(wish, Mapping):
-            wish = function.resolve(wish) or {}
+        wish = group.unknowns(wish.get(self.RESOURCE_DEF) or {})
         name = next(template.member_names(self._removed()))
         return {name: self._member(wish, name)}
 
@@ -184,11 +182,10 @@ class ResourceGroup(group.GroupResource):
         if not listed:
             append = self.properties[self.REMOVAL_POLICIES_MODE] == self.APPEND
             return before if append else ()
-        names = {*before, *self._references_there()}
         references = self._references_there()
         found = {
             name
-            for name in names
+            for name in {*before, *references}
             for wanted in listed
             if name == wanted or _is_meant(references.get(name), wanted)
         }

@@ -156,9 +156,20 @@ class RaceTest(backends.DatabaseTestCase):
             self.assertEqual("LOCK" if locked else "UPDATE", found.action)
             child = self.child(stack)
             self.assertEqual(locked, child.lock_root == stack)
+            for each in (stack, child.id):
+                self.check_base(each)
             if locked:
                 self.assertIsInstance(ended[0], exception.StackLocked)
                 self.unlock(stack)
+
+    def check_base(self, stack):
+        """LOCK covers what was there and never itself."""
+        self.assertIn(
+            self.world.stack(stack).base,
+            [("CREATE", "COMPLETE"), ("UPDATE", "COMPLETE")],
+        )
+        for row in self.world.living(stack).values():
+            self.assertIn(row.action, ("CREATE", "UPDATE"))
 
     def test_two_locks(self):
         stack = self.make()
