@@ -3,6 +3,7 @@
 #
 #     make test     unit and functional tests on SQLite, no root
 #     make integration   what needs MariaDB, PostgreSQL and RabbitMQ
+#     make simulation   seeded histories of convergence, and the mutants
 #     make demo     a stack's whole life, through the real openstack client
 #     make lint types docs      what the gate checks beside the tests
 #     make ci       all of it and the tests that need services: .ci/run (root)
@@ -29,7 +30,7 @@ export OS_STDOUT_CAPTURE ?= 1
 export OS_STDERR_CAPTURE ?= 1
 export OS_TEST_TIMEOUT ?= 300
 
-.PHONY: help venv test integration demo lint format types docs ci clean
+.PHONY: help venv test integration simulation demo lint format types docs ci clean
 
 help:
 	@sed -n 's/^#     //p' Makefile
@@ -67,6 +68,13 @@ integration: $(STAMP)
 	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path . run \
 	    --concurrency 1 \
 	    '$(or $(TESTS),heat_integrationtests|$(SERVICE_TESTS))'
+
+# More on demand: make simulation SEEDS=100000
+SEEDS ?= 1500
+simulation: $(STAMP)
+	$(BIN)/python -m heat.tests.convergence.simulate --seeds $(SEEDS) \
+	    --processes 2
+	$(BIN)/python -m heat.tests.convergence.simulate --mutants
 
 demo: $(STAMP)
 	$(BIN)/python tools/demo.py

@@ -298,7 +298,9 @@ def check(cluster: ChaosCluster, stacks: list[Stack]) -> list[str]:
     engine.dispose()
     found = collections.Counter(row.stack_id for row in rows)
     double = collections.Counter((r.stack_id, r.resource_name) for r in rows)
-    wrong += [f"{key} is there {n} times" for key, n in double.items() if n > 1]
+    wrong += [
+        f"{key} is there {n} times" for key, n in double.items() if n > 1
+    ]
     for stack in stacks:
         if found[stack.id] != wanted[stack.id]:
             wrong.append(

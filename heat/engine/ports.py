@@ -100,6 +100,15 @@ class ChildStacks(typing.Protocol):
     def cancel(self, parent: StackView, child_id: str) -> None:
         """Stop what the child is doing and leave it where it is."""
 
+    def tell(
+        self, parent: StackView, row_id: int, data: Mapping[str, str]
+    ) -> None:
+        """Store data with a resource of a stack, and update the stack as it
+        is, so that the resource acts on them.
+
+        :raises HeatException, ValueError: the stack can't be updated now
+        """
+
     def state(self, child_id: str) -> child.State | None:
         """How the child is; None when it is gone or never was."""
 

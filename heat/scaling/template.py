@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 #: The version of HOT that groups are written in.
 VERSION = "2021-04-16"
@@ -48,29 +48,46 @@ def replace_index(value: Any, index_var: str, index: str) -> Any:
     return value
 
 
-def output_name(path: Sequence[str]) -> str:
-    """The output with an attribute of each member."""
-    return json.dumps(list(path))
+class Asked(NamedTuple):
+    """What is asked of members.
+
+    :ivar member: the one who is asked; "" for all
+    :ivar path: the attribute, and keys into its value
+    """
+
+    member: str
+    path: tuple[str, ...]
+
+    @property
+    def output(self) -> str:
+        """The output with the answer: a value, or a map by member."""
+        return f"{self.member}{json.dumps(self.path)}"
+
+    def of_all(self) -> Asked:
+        return Asked("", self.path)
 
 
 def make_template(
     members: Mapping[str, Any],
-    attributes: Iterable[Sequence[str]] = (),
+    attributes: Iterable[Asked] = (),
     parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The template of a group.
 
     :param members: name -> resource, as a template has it
-    :param attributes: attributes, or paths into them, that are asked of
-        the members
+    :param attributes: what is asked of the members; what is asked of one
+        that is not there is left out
     """
     outputs: dict[str, Any] = {
         REFERENCES: {"value": {n: {"get_resource": n} for n in members}}
     }
-    for path in attributes:
-        outputs[output_name(path)] = {
-            "value": {n: {"get_attr": [n, *path]} for n in members}
-        }
+    for asked in attributes:
+        if not asked.member:
+            value = {n: {"get_attr": [n, *asked.path]} for n in members}
+            outputs[asked.output] = {"value": value}
+        elif asked.member in members:
+            call = {"get_attr": [asked.member, *asked.path]}
+            outputs[asked.output] = {"value": call}
     body: dict[str, Any] = {
         "heat_template_version": VERSION,
         "resources": dict(members),

@@ -16,6 +16,8 @@
     .. heat-routes::       path, methods, handler (heat/api/routes.py)
     .. heat-policies::     rule, default (heat/policies.py)
     .. heat-states::       the moves of a resource (heat/engine/resource/state)
+    .. heat-locks:: states|kinds|methods
+                           LOCK and UNLOCK (heat/engine/stack/lock.py)
 
 A page that is made from the table can't disagree with it.
 """
@@ -115,6 +117,51 @@ class States(Directive):
         ]
 
 
+class Locks(Directive):
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        made = {
+            "states": self._states,
+            "kinds": self._kinds,
+            "methods": self._methods,
+        }
+        return [made[self.arguments[0]]()]
+
+    def _states(self) -> nodes.table:
+        from heat.engine.stack import lock
+
+        return table(
+            ["State shown", "Lock", "Unlock", "Delete", "Other changes"],
+            (
+                (
+                    state,
+                    *(
+                        "yes" if word in allowed else "no"
+                        for word in ("lock", "unlock", "delete", "update")
+                    ),
+                )
+                for state, allowed in lock.ALLOWED.items()
+            ),
+        )
+
+    def _kinds(self) -> nodes.table:
+        from heat.engine.stack import lock
+
+        return table(["Kind", "What it is to"], lock.KINDS.items())
+
+    def _methods(self) -> nodes.table:
+        from heat.engine.stack import lock
+
+        return table(
+            ["Method", "Kind", "Remark"],
+            (
+                (name, rule.kind, rule.because)
+                for name, rule in sorted(lock.METHODS.items())
+            ),
+        )
+
+
 class Policies(Directive):
     def run(self) -> list[nodes.Node]:
         from heat import policies
@@ -146,6 +193,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("heat-routes", Routes)
     app.add_directive("heat-states", States)
     app.add_directive("heat-policies", Policies)
+    app.add_directive("heat-locks", Locks)
     if "reno.sphinxext" not in app.config.extensions:
         app.add_directive("release-notes", NoHistory)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -201,7 +201,12 @@ class Managed:
         self._list_filters = list_filters
 
     def call(
-        self, method: str, *args: Any, idempotent: bool = True, **kwargs: Any
+        self,
+        method: str,
+        /,
+        *args: Any,
+        idempotent: bool = True,
+        **kwargs: Any,
     ) -> Any:
         """Call a method of the manager.
 

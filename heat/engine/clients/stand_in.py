@@ -30,6 +30,7 @@ from heat.db import models
 
 GROUP = "test_resources"
 
+
 def is_recording(conf: Any) -> bool:
     """Tell whether objects are recorded; False where nobody configured."""
     try:

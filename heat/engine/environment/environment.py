@@ -16,7 +16,6 @@ It must not know any template, nor where its parts came from.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, Final
 

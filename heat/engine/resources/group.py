@@ -28,6 +28,7 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine import attributes, function, resource
+from heat.engine.resource import child
 from heat.engine.resources import stack_resource
 from heat.scaling import rolling_update, template
 
@@ -50,6 +51,9 @@ class GroupResource(stack_resource.StackResource):
 
     #: attributes that are not asked of the members
     own_attributes: frozenset[str] = frozenset((REFS, REFS_MAP, REMOVED))
+
+    #: what one member has, all have
+    alike = True
 
     def __init__(self, name: str, json_snippet: Any, stack: Any) -> None:
         super().__init__(name, json_snippet, stack)
@@ -95,24 +99,25 @@ class GroupResource(stack_resource.StackResource):
     def _template(self, members: Mapping[str, Any]) -> dict[str, Any]:
         return template.make_template(members, self._asked())
 
-    def _asked(self) -> list[tuple[str, ...]]:
+    def _asked(self) -> list[template.Asked]:
         """What the parent's template asks of the members."""
         asked = self.stack.definition.referenced_attributes(self.name)
-        paths = {self._of_member(key) for key in asked}
-        return sorted(path for path in paths if path)
+        found = {self._of_member(key) for key in asked}
+        return sorted(each for each in found if each.path)
 
-    def _of_member(self, key: Sequence[str]) -> tuple[str, ...]:
-        """What an attribute of the group asks of a member; () nothing."""
+    def _of_member(self, key: Sequence[str]) -> template.Asked:
+        """What an attribute of the group asks of whom."""
         name, *path = key
         if name in self.own_attributes or name == self.SHOW:
-            return ()
+            return template.Asked("", ())
         if tuple(key) == function.ALL_ATTRIBUTES:
-            return ()
+            return template.Asked("", ())
         if name == ATTRIBUTES:
-            return tuple(path)
+            return template.Asked("", tuple(path))
         if name.startswith(MEMBER):
-            return (*name.split(".")[2:], *path)
-        return tuple(key)
+            _word, member, *more = name.split(".")
+            return template.Asked(member, (*more, *path))
+        return template.Asked("", tuple(key))
 
     def _template_digest(self) -> str:
         return repr(self._asked())
@@ -207,11 +212,12 @@ class GroupResource(stack_resource.StackResource):
             found = self._resolve_attribute(key)
             return attributes.select_from_attribute(found, path)
         asked = self._of_member((key, *map(str, path)))
-        if key.startswith(MEMBER):
-            return self._of_one(key.split(".")[1], asked)
-        if key == ATTRIBUTES:
-            return self._of_members(asked) if asked else None
-        return list(self._of_members(asked).values())
+        if asked.member:
+            return self._of_one(asked)
+        if not asked.path:
+            return None
+        found = self._of_members(asked)
+        return found if key == ATTRIBUTES else list(found.values())
 
     def _resolve_attribute(self, name: str) -> Any:
         if self.resource_id is None:
@@ -225,22 +231,26 @@ class GroupResource(stack_resource.StackResource):
     def _references(self) -> dict[str, Any]:
         return dict(self.get_output(template.REFERENCES))
 
-    def _of_one(self, member: str, path: tuple[str, ...]) -> Any:
-        values = self._of_members(path) if path else self._references()
-        if member not in values:
+    def _of_one(self, asked: template.Asked) -> Any:
+        if asked.member not in self._references():
             raise exception.NotFound(
-                _("Member '%(mem)s' not found in group resource '%(grp)s'.")
-                % {"mem": member, "grp": self.name}
+                _("The group %(group)s has no member %(member)s")
+                % {"group": self.name, "member": asked.member}
             )
-        return values[member]
-
-    def _of_members(self, path: tuple[str, ...]) -> dict[str, Any]:
+        if not asked.path:
+            return self._references()[asked.member]
         try:
-            return dict(self.get_output(template.output_name(path)))
+            return self.get_output(asked.output)
+        except exception.NotFound:
+            return self._of_members(asked)[asked.member]
+
+    def _of_members(self, asked: template.Asked) -> dict[str, Any]:
+        try:
+            return dict(self.get_output(asked.of_all().output))
         except exception.NotFound:
             # The template does not ask for it, so the child told nothing
             # of it when it was made; what it happens to know is shown.
-            return self._recorded(path)
+            return self._recorded(asked.path)
 
     def _recorded(self, path: tuple[str, ...]) -> dict[str, Any]:
         view = self.nested()
@@ -257,20 +267,13 @@ class GroupResource(stack_resource.StackResource):
 
         :raises StackValidationFailed: the path leads to the member
         """
-        port = self._port()
-        nesting = getattr(self.stack, "nesting", None)
-        tree = getattr(nesting, "tree", None)
-        samples = self.samples()
+        tree = getattr(getattr(self.stack, "nesting", None), "tree", None)
         before = tree.resources if tree is not None else 0
-        wish = template.make_template(
-            samples,
-            self._asked(),
-            {_UNKNOWN: {"type": "json"}},
-        )
-        self._check(port, wish)
-        if tree is not None and samples:
-            each = (tree.resources - before) // len(samples)
-            tree.add(each * max(0, self._known_size() - len(samples)))
+        super().validate_nested_stack()
+        if tree is not None:
+            samples = len(self.samples())
+            each = (tree.resources - before) // max(1, samples)
+            tree.add(each * max(0, self._known_size() - samples))
 
     def _known_size(self) -> int:
         try:
@@ -278,21 +281,14 @@ class GroupResource(stack_resource.StackResource):
         except (exception.HeatException, ValueError, TypeError):
             return 0
 
-    def _check(self, port: Any, wish: Mapping[str, Any]) -> None:
-        place = ["resources", self.name]
-        try:
-            if port is not None:
-                port.validate(self.stack, self._wanted(wish, {}))
-        except exception.StackResourceLimitExceeded:
-            raise
-        except exception.StackValidationFailed as exc:
-            raise exception.StackValidationFailed(
-                exc.error, [*place, *exc.path], exc.error_message
-            ) from exc
-        except (exception.HeatException, ValueError) as exc:
-            raise exception.StackValidationFailed(
-                path=place, message=exc
-            ) from exc
+    def _to_validate(self) -> child.Wanted:
+        asked = self._asked()
+        if self.alike:
+            asked = sorted({each.of_all() for each in asked})
+        made = template.make_template(
+            self.samples(), asked, {_UNKNOWN: {"type": "json"}}
+        )
+        return self._wanted(made, {})
 
 
 def _changing(current: Mapping[str, Any], goal: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from heat.common import exception
 from heat.common.i18n import _
 from heat.engine import resource
 
-_PASSWORD = "password"
+_PASSWORD = "password"  # noqa: S105 - the key, not the secret
 _BYTES = 24
 
 
@@ -68,7 +68,9 @@ class SignalResponder(resource.Resource):
         return str(self.properties[self.SIGNAL_TRANSPORT])
 
     def check_transport(self) -> None:
-        """Refuse a transport that leads nowhere.
+        """Refuse a transport that leads nowhere, when something is made.
+
+        Not earlier: a template may well be meant for another cloud.
 
         :raises heat.common.exception.StackValidationFailed: naming those
             that can be used

@@ -118,10 +118,6 @@ class DeploymentResource(signal_responder.SignalResponder):
         ),
     }
 
-    def validate(self) -> None:
-        super().validate()
-        self.check_transport()
-
     # -- attributes: those of the class, and the outputs of the config ------
 
     @classmethod
@@ -152,6 +148,7 @@ class DeploymentResource(signal_responder.SignalResponder):
     # -- actions -------------------------------------------------------------
 
     def handle_create(self) -> bool:
+        self.check_transport()
         self.resource_id_set(str(uuid.uuid4()))
         self.make_credentials()
         return self._deploy("CREATE", self.properties)
@@ -206,7 +203,7 @@ class DeploymentResource(signal_responder.SignalResponder):
         """
         if action not in props[DEPLOY_ACTIONS]:
             return False
-        waits = props[TRANSPORT] != self.NO_SIGNAL
+        waits = bool(props[TRANSPORT] != self.NO_SIGNAL)
         source = self._source(props, action)
         made = configs.create(
             self.stack.db,

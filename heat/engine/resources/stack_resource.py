@@ -455,7 +455,7 @@ class StackResource(resource.Resource):
         if self.template_url:
             place[1] += f"<{self.template_url}>"
         try:
-            wanted = self._wanted(None, self.params_to_validate())
+            wanted = self._to_validate()
             if self._port() is None:
                 template_base.load(wanted.template, wanted.files)
                 return
@@ -473,6 +473,9 @@ class StackResource(resource.Resource):
             raise exception.StackValidationFailed(
                 path=place, message=exc
             ) from exc
+
+    def _to_validate(self) -> child.Wanted:
+        return self._wanted(None, self.params_to_validate())
 
     def translate_remote_exceptions(self, ex: Exception) -> NoReturn:
         """Raise an error of the child's as one of this resource."""

@@ -60,11 +60,8 @@ class BaseWaitConditionHandle(signal_responder.SignalResponder):
         "id",
     )
 
-    def validate(self) -> None:
-        super().validate()
-        self.check_transport()
-
     def handle_create(self) -> None:
+        self.check_transport()
         self.make_credentials()
         # What get_resource gives, by which a wait condition finds it.
         self.resource_id_set(f"{self.identifier().arn()}/{self.uuid}")

@@ -164,7 +164,7 @@ def resource(
 
     :param nested: the stack that the resource is, if it is one
     """
-    shown = {
+    shown: Dict = {
         api.RES_NAME: row.name,
         api.RES_ID: dict(identity(stack).resource(row.name)),
         api.RES_TYPE: row.resource_type,

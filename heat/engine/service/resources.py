@@ -27,7 +27,7 @@ from heat.db import resources, stacks
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters
-from heat.engine.stack import load, lock
+from heat.engine.stack import load, lock, signals
 from heat.rpc import api
 
 Dict = dict[str, Any]
@@ -211,12 +211,8 @@ class ResourceEndpoint(base.Endpoint):
 
         :raises StackLocked: it would clear a hook
         """
-        shown = self._shown(context, stack_identity)
-        _named(shown, resource_name)
-        if isinstance(details, dict) and details.get("unset_hook"):
-            lock.guard(shown.stack, "clear_hook")
-        # Here: lock.ignores_signal(), before anything else is done.
-        raise base.not_yet("Signalling a resource")
+        stack = self._stack(context, stack_identity)
+        signals.signal(self._engine, context, stack, resource_name, details)
 
     @base.request
     def resource_mark_unhealthy(
@@ -227,11 +223,21 @@ class ResourceEndpoint(base.Endpoint):
         mark_unhealthy: bool,
         resource_status_reason: str | None = None,
     ) -> None:
-        """Mark a resource for replacement, or well again."""
+        """Mark a resource for replacement, or well again.
+
+        :param resource_name: its name, or its physical id
+        :raises StackLocked: the stack is locked
+        """
         shown = self._shown(context, stack_identity)
-        _named(shown, resource_name)
+        row = _named_or_made(shown, resource_name)
         lock.guard(shown.stack, "mark_unhealthy")
-        raise base.not_yet("Marking a resource unhealthy")
+        signals.mark_unhealthy(
+            self._engine,
+            shown.stack,
+            row,
+            mark_unhealthy,
+            resource_status_reason,
+        )
 
     # -- helpers --------------------------------------------------------------
 
@@ -292,6 +298,14 @@ def _named(shown: Shown, name: str) -> ResourceRecord:
     raise exception.ResourceNotFound(
         resource_name=name, stack_name=shown.stack.name
     )
+
+
+def _named_or_made(shown: Shown, name: str) -> ResourceRecord:
+    """A resource by its name, or else by the id of its object."""
+    made = [row for row in shown.current if row.physical_id == name]
+    if len(made) == 1 and all(row.name != name for row in shown.current):
+        return made[0]
+    return _named(shown, name)
 
 
 def _criteria(filters: Dict | None) -> dict[str, tuple[Any, ...]]:

@@ -19,6 +19,8 @@ from typing import Any
 from heat.common.context import RequestContext
 from heat.engine.service import base
 from heat.engine.software import configs, deployments
+from heat.engine.stack import lock
+from heat.rpc import api
 
 Dict = dict[str, Any]
 
@@ -130,7 +132,9 @@ class SoftwareEndpoint(base.Endpoint):
         """Make a deployment.
 
         :raises RequestLimitExceeded: the project has too many
+        :raises StackLocked: the server's stack is locked
         """
+        lock.guard_object(self._engine, server_id, "deployment")
         return deployments.create(
             self._engine.db,
             context,
@@ -159,7 +163,13 @@ class SoftwareEndpoint(base.Endpoint):
         status_reason: str | None,
         updated_at: str | None,
     ) -> Dict:
-        """Change a deployment; what is None stays."""
+        """Change a deployment; what is None stays.
+
+        :raises StackLocked: the server's stack is locked, and this is more
+            than a report
+        """
+        if (config_id, input_values, action) != (None, None, None):
+            self._guard(context, deployment_id)
         return deployments.update(
             self._engine.db,
             context,
@@ -177,7 +187,11 @@ class SoftwareEndpoint(base.Endpoint):
     def delete_software_deployment(
         self, context: RequestContext, deployment_id: str
     ) -> None:
-        """Delete a deployment; its config stays."""
+        """Delete a deployment; its config stays.
+
+        :raises StackLocked: the server's stack is locked
+        """
+        self._guard(context, deployment_id)
         deployments.delete(self._engine.db, context, deployment_id)
 
     @base.request
@@ -195,3 +209,8 @@ class SoftwareEndpoint(base.Endpoint):
         return deployments.signal(
             self._engine.db, context, deployment_id, details, updated_at
         )
+
+    def _guard(self, context: RequestContext, deployment_id: str) -> None:
+        found = deployments.show(self._engine.db, context, deployment_id)
+        server_id = found[api.SOFTWARE_DEPLOYMENT_SERVER_ID]
+        lock.guard_object(self._engine, server_id, "deployment")

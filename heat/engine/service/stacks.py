@@ -27,7 +27,7 @@ from heat.common.i18n import _
 from heat.db import resources, stacks, templates
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters
-from heat.engine.stack import converge, delete, load, outputs
+from heat.engine.stack import converge, delete, export, load, outputs
 from heat.rpc import api
 
 LOG = logging.getLogger(__name__)
@@ -281,8 +281,8 @@ class StackEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> Dict:
         """The stack with its resources' data."""
-        self._stack(context, stack_identity)
-        raise base.not_yet("Export of a stack")
+        stack = self._stack(context, stack_identity)
+        return export.export(self._engine, context, stack)
 
     @base.request
     def abandon_stack(

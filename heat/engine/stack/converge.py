@@ -101,6 +101,9 @@ def create(
     traversal_id = str(uuid.uuid4())
 
     def work(conn: sa.Connection) -> begin.Begun:
+        earlier = begin.begun_before(conn, stack_id, traversal_id)
+        if earlier is not None:
+            return earlier
         if child is not None:
             child.guard(conn)
         else:

@@ -29,7 +29,14 @@ import sqlalchemy as sa
 from heat.common import exception
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import holders, locks, stacks, templates
+from heat.db import (
+    holders,
+    locks,
+    resource_data,
+    signals,
+    stacks,
+    templates,
+)
 from heat.engine.ports import Engine
 from heat.engine.resource import StackView, child
 from heat.engine.stack import actions, converge, delete, load, outputs, prepare
@@ -269,6 +276,31 @@ class Children:
         if action == "RESUME" and stack.base[0] not in ("SUSPEND", "RESUME"):
             return
         _ACTIONS[action](self._engine, parent.context, stack)
+
+    def tell(
+        self, parent: StackView, row_id: int, data: Mapping[str, str]
+    ) -> None:
+        """Store data with a resource of a stack, and update the stack as it
+        is, so that the resource acts on them.
+
+        :raises HeatException, ValueError: the stack can't be updated now
+        """
+        records = {k: resource_data.DataRecord(v) for k, v in data.items()}
+
+        def work(conn: sa.Connection) -> None:
+            if signals.hold(conn, row_id) is not None:
+                signals.write(conn, row_id, signals.Change({}, records))
+
+        self._engine.db.run(work)
+        converge.update(
+            self._engine,
+            parent.context,
+            self._get(parent.id or ""),
+            None,
+            None,
+            None,
+            {"existing": True},
+        )
 
     def cancel(self, parent: StackView, child_id: str) -> None:
         """Stop what the child is doing and leave it where it is."""

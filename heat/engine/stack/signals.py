@@ -39,7 +39,7 @@ from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.ports import Engine
 from heat.engine.resource import NoActionRequired, Resource
-from heat.engine.stack import load
+from heat.engine.stack import load, lock
 from heat.engine.traversal import hooks
 
 LOG = logging.getLogger(__name__)
@@ -67,10 +67,12 @@ def signal(
     :raises ResourceNotFound: the stack has none of this name
     :raises ResourceActionNotSupported: it takes no signals, or not now
     :raises InvalidBreakPointHook: it does not wait at this hook
+    :raises StackLocked: a hook is to be cleared, and the stack is locked
     :raises HeatException, ValueError: its plug-in did not like it
     :raises ResourceFailure: its plug-in failed; there is an event, too
     """
     if isinstance(details, dict) and UNSET_HOOK in details:
+        lock.guard(stack, "clear_hook")
         name = str(details[UNSET_HOOK])
         hooks.clear(engine, context, stack, resource_name, name)
         return
@@ -114,9 +116,8 @@ def _deliver(
     row = _row(loaded, name)
     rsrc = load.resource(engine, context, loaded, row)
     _refuse(rsrc)
-    if _is_locked(engine, stack, rsrc):
-        text = _("signal ignored: stack is locked")
-        _tell(engine, rsrc, row, "COMPLETE", text)
+    modifies = not rsrc.signal_is_data
+    if lock.ignores_signal(engine, context, stack, name, modifies=modifies):
         return True
     try:
         reason = rsrc.handle_signal(details)  # type: ignore[attr-defined]
@@ -148,24 +149,6 @@ def _refuse(rsrc: Resource) -> None:
                 "status": rsrc.status,
             }
         )
-
-
-def _is_locked(engine: Engine, stack: StackRecord, rsrc: Resource) -> bool:
-    """Whether a lock keeps a signal from having its effect.
-
-    What only carries data passes.
-    """
-    if rsrc.signal_is_data:
-        return False
-    try:
-        engine.db.read(
-            lambda conn: locks.hold_unlocked(
-                conn, stack.id, "signal", shared=True
-            )
-        )
-    except exception.StackLocked:
-        return True
-    return False
 
 
 def _received(details: Any) -> str:
@@ -268,7 +251,7 @@ def mark_unhealthy(
     )
 
     def work(conn: sa.Connection) -> None:
-        locks.hold_unlocked(conn, stack.id, "mark unhealthy")
+        locks.hold_unlocked(conn, stack.id, "mark_unhealthy")
         now = signals.hold(conn, row.id)
         if now is None or now.action in ("INIT", "DELETE"):
             raise exception.ResourceActionNotSupported(

@@ -176,6 +176,19 @@ def _is_there(row: resources.ResourceRecord) -> bool:
     )
 
 
+def begun_before(
+    conn: sa.Connection, stack_id: str, traversal_id: str
+) -> Begun | None:
+    """The traversal, if an earlier try of this very work has begun it.
+
+    So it is when the commit took place and its answer got lost.
+    """
+    if stacks.current_traversal(conn, stack_id) != traversal_id:
+        return None
+    graph = build.TraversalGraph.from_json(stacks.get_deps(conn, stack_id))
+    return Begun(stack_id, traversal_id, tuple(graph.ready()))
+
+
 def stack_event(
     stack: stacks.StackRecord,
     action: str,
@@ -204,11 +217,9 @@ def _lost(
     now = stacks.get(conn, stack.id, show_deleted=True)
     if now is None or now.deleted_at is not None:
         raise exception.EntityNotFound(entity="Stack", name=stack.name)
-    if now.current_traversal == order.traversal_id:
-        graph = build.TraversalGraph.from_json(stacks.get_deps(conn, stack.id))
-        return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
-    if now.lock_level is not None:
-        raise locks.refusal(now, order.action.lower())
+    earlier = begun_before(conn, stack.id, order.traversal_id)
+    if earlier is not None:
+        return earlier
     raise exception.ActionInProgress(stack_name=stack.name, action=now.action)
 
 

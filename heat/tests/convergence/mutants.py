@@ -23,7 +23,7 @@ from unittest import mock
 
 from heat.db import resources, sync_points
 from heat.engine.graph import build
-from heat.engine.stack import converge
+from heat.engine.stack import converge, delete
 from heat.engine.traversal import begin, gather
 
 
@@ -60,26 +60,34 @@ def cas_last():
     Where transactions are serial, as in the simulation, that is a read in a
     transaction of its own, before the one that writes.
     """
-    real_update = converge.update
+    real_update, real_begin = converge.update, delete._begin
     real_extant = begin._extant
-    early: list = []
+    early: dict = {}
 
-    def update(engine, context, stack, *args, **kwargs):
+    def read(engine, stack):
         rows = engine.db.read(
             lambda conn: resources.list_for_stack(conn, stack.id)
         )
-        early.append((stack.current_traversal, rows))
+        for _statement in range(4):
+            # Others run between the statements that follow.
+            engine.db.read(lambda _conn: None)
+        early[stack.id] = rows
+
+    def update(engine, context, stack, *args, **kwargs):
+        read(engine, stack)
         return real_update(engine, context, stack, *args, **kwargs)
 
+    def begin_delete(engine, stack, *args):
+        read(engine, stack)
+        return real_begin(engine, stack, *args)
+
     def extant(conn, stack_id):
-        for _traversal, rows in reversed(early):
-            if rows and rows[0].stack_id == stack_id:
-                early.clear()
-                return rows
-        return real_extant(conn, stack_id)
+        rows = early.pop(stack_id, None)
+        return real_extant(conn, stack_id) if rows is None else rows
 
     with (
         mock.patch.object(converge, "update", update),
+        mock.patch.object(delete, "_begin", begin_delete),
         mock.patch.object(begin, "_extant", extant),
     ):
         yield

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from heat.engine.stack import actions, converge, delete
 from heat.tests import base
-from heat.tests.convergence import simulation
+from heat.tests.convergence import simulation, world
 from heat.tests.convergence.test_stories import attr, hot, res
 
 
@@ -158,3 +158,31 @@ class FoundTest(base.TestCase):
         self.rest("UPDATE_FAILED", 2)
         self.delete()
         self.rest("DELETE_COMPLETE", 0)
+
+
+class CreateAgainTest(base.TestCase):
+    """A create whose commit took place and whose answer got lost."""
+
+    def test_it_recognises_its_own_stack(self):
+        made = world.World()
+        self.addCleanup(made.close)
+        run, tries = made.db.run, []
+
+        def twice(work):
+            first = run(work)
+            if not tries:
+                tries.append(first)
+                return run(work)
+            return first
+
+        made.engines[0].db.run = twice
+        self.addCleanup(delattr, made.db, "run")
+        stack = made.create(
+            {
+                "heat_template_version": "2018-08-31",
+                "resources": {"a": {"type": "OS::Heat::TestResource"}},
+            }
+        )
+        made.run()
+        self.assertEqual("CREATE_COMPLETE", made.state(stack))
+        self.assertEqual(1, len(made.rows(stack)))

@@ -196,10 +196,10 @@ class WaitConditionTest(SignalStory):
                 }
             }
         )
-        error = self.assertRaises(
-            exception.StackValidationFailed, self.world.create, template
-        )
-        self.assertIn("HEAT_SIGNAL", str(error))
+        stack = self.world.create(template)
+        self.world.run()
+        self.assertState("CREATE_FAILED", stack)
+        self.assertIn("HEAT_SIGNAL", self.world.stack(stack).status_reason)
 
     def test_no_signal_is_lost_among_many(self):
         stack = self.world.create(stories.hot({"handle": HANDLE}))

@@ -494,6 +494,4 @@ class StubbornTest(StoryTest):
         self.world.update(stack, hot({"b": res("new")}))
         self.world.run()
         self.assertState("UPDATE_COMPLETE", stack)
-        self.assertEqual(
-            ["b"], [row.name for row in self.world.rows(stack)]
-        )
+        self.assertEqual(["b"], [row.name for row in self.world.rows(stack)])

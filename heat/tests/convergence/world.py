@@ -29,8 +29,9 @@ from heat.common.context import RequestContext
 from heat.db import events, resources, stacks
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.stack import converge, delete, load, nested, outputs
-from heat.engine.traversal import check, turn
+from heat.engine.traversal import turn
 from heat.engine.traversal.scene import Scene
+from heat.engine.traversal.tasks import Task
 from heat.tests.convergence import prepared
 
 PROJECT = "project"
@@ -228,7 +229,7 @@ class World:
             self._wait(engine, scene, delay, task)
 
     def _wait(
-        self, engine: Engine, scene: Scene, delay: float, task: tasks.Task
+        self, engine: Engine, scene: Scene, delay: float, task: Task
     ) -> None:
         heapq.heappush(
             self._waiting,

@@ -103,6 +103,7 @@ class SignalStoryTest(base.FunctionalTest):
         )
         self.assertIn("OS::Heat::TestResource", str(mistake))
         before = self.project.resources("tale")
+        path = self.project.path("tale")
         call(
             *("stack", "resource", "mark", "unhealthy", "tale", "plain"),
             "worn",
@@ -111,6 +112,17 @@ class SignalStoryTest(base.FunctionalTest):
         marked = call("stack", "resource", "show", "tale", "plain")
         self.assertEqual("CHECK_FAILED", marked["resource_status"])
         self.assertEqual("worn", marked["resource_status_reason"])
+        exported = json.loads(
+            str(self.project.call("GET", f"{path}/export").text)
+        )
+        self.assertEqual(
+            TEMPLATE["resources"].keys(), exported["resources"].keys()
+        )
+        kept = exported["resources"]["plain"]
+        self.assertEqual("OS::Heat::TestResource", kept["type"])
+        self.assertEqual(
+            before["plain"]["physical_resource_id"], kept["resource_id"]
+        )
         call("stack", "update", "--wait", "--existing", "tale")
         after = self.project.resources("tale")
         for name in ("plain", "handle"):
@@ -139,7 +151,7 @@ class SignalStoryTest(base.FunctionalTest):
         )
         self.wait_for("tale", "second", "CREATE_COMPLETE")
         [held] = call("stack", "hook", "poll", "tale")
-        self.assertEqual("first", held["resource_name"])
+        self.assertIn("first", held.values())
         self.assertEqual(
             "CREATE_IN_PROGRESS", self.project.stack("tale")["stack_status"]
         )
@@ -154,7 +166,7 @@ class SignalStoryTest(base.FunctionalTest):
         limit = time.monotonic() + base.WAIT_SECONDS
         while not (found := call("stack", "hook", "poll", "tale")):
             self.assertLess(time.monotonic(), limit)
-        self.assertEqual("second", found[0]["resource_name"])
+        self.assertIn("second", found[0].values())
         call(
             *("stack", "hook", "clear", "--pre-update", "tale", "second"),
             parse=False,
@@ -184,7 +196,8 @@ class SoftwareStoryTest(base.FunctionalTest):
         self.assertIn("echo hello", shown["config"])
         deployed = call(
             *("software", "deployment", "create", "--config", made["id"]),
-            *("--server", "server-1", "--input-value", "word=bye", "d1"),
+            *("--server", "server-1", "--input-value", "word=bye"),
+            *("--signal-transport", "NO_SIGNAL", "d1"),
         )
         [row] = call("software", "deployment", "list")
         self.assertEqual(deployed["id"], row["id"])

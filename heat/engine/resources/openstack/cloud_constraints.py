@@ -13,9 +13,8 @@
 """Named constraints that a cloud decides: is there such an object?
 
 The name is the client's and the kind's: ``nova.flavor`` is a flavor, by id
-or name, that the user can see. Where the user has no such service (a
-standalone engine without a cloud) nothing is checked: then it is the
-resource type that is refused, in clearer words.
+or name, that the user can see. Where the user has no such service, nothing
+is checked: then it is the resource type that is refused, in clearer words.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Delay(resource.Resource):
             return 0.0
         most = props[self.MAX_JITTER] * props[self.MULTIPLIER]
         jitter = random.uniform(0, most)  # noqa: S311 - no secret
-        return self._clock() + props[self.MIN_WAIT] + jitter
+        return self._clock() + float(props[self.MIN_WAIT]) + jitter
 
     def _clock(self) -> float:
         ports = self.stack.values.ports

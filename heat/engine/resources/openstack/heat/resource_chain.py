@@ -53,6 +53,8 @@ class ResourceChain(group.GroupResource):
         _entry.cache_mode = _entry.CACHE_NONE
     del _entry
 
+    alike = False
+
     def members(self) -> dict[str, Any]:
         return self._chain(
             self.properties[self.RESOURCES],

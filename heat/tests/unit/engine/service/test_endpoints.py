@@ -231,11 +231,6 @@ class ProjectTest(EngineTest):
             ("stack_snapshot", (identity, "s")),
             ("stack_list_snapshots", (identity,)),
             ("stack_restore", (identity, "s")),
-            ("export_stack", (identity,)),
-            ("resource_signal", (identity, "r", None)),
-            ("resource_mark_unhealthy", (identity, "r", True)),
-            ("list_software_configs", ()),
-            ("list_software_deployments", ()),
         ):
             with self.subTest(method=method):
                 error = self.assertRaises(

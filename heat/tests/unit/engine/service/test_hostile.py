@@ -413,6 +413,7 @@ class FuzzTest(HostileTest):
 
     @FUZZ
     @hypothesis.given(hots | cfns, environments)
+    @hypothesis.example(HOT, {"resource_registry": {"resources": True}})
     def test_validate_templates(self, template, environment):
         self.send(
             "/validate", {"template": template, "environment": environment}

@@ -13,7 +13,8 @@
 
 from __future__ import annotations
 
-from heat.common import exception
+from heat.common import exception, grouputils
+from heat.engine.stack import load
 from heat.tests.unit.engine.stack import test_nested as nested
 
 attr, hot, res, text = nested.attr, nested.hot, nested.res, nested.text
@@ -203,7 +204,7 @@ class ResourceGroupTest(GroupTest):
 
     def test_what_is_wrong_with_a_member(self):
         for member, words in (
-            (res(nothing="x"), ("resources.n", "resources.0", "nothing")),
+            (res(nothing="x"), ("resources.n: resources", "nothing")),
             ({"type": "No::Such"}, ("resources.n", "No::Such")),
             (res(wait_secs="soon"), ("resources.n", "wait_secs")),
         ):
@@ -353,6 +354,65 @@ class BatchTest(GroupTest):
         self.world.run()
         self.assertState("CREATE_FAILED", stack)
         self.assertIn("pause", self.world.stack(stack).status_reason)
+
+
+class TakeOverTest(GroupTest):
+    """Another traversal goes on where one was stopped."""
+
+    def test_an_update_in_the_middle_of_the_batches(self):
+        policy = {
+            "batch_create": {"max_batch_size": 1, "pause_time": 10},
+            "rolling_update": {"max_batch_size": 1, "pause_time": 10},
+        }
+        out = outs(all=["output"])
+        stack = self.begin(hot({"n": group(4, res("a"), policy)}, out))
+        self.world.run_until(self.child_is(stack, "UPDATE_COMPLETE"))
+        self.start_update(stack, hot({"n": group(3, res("b"), policy)}, out))
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual({"all": ["b"] * 3}, self.world.outputs(stack))
+
+    def test_a_failure_in_the_middle(self):
+        policy = {"rolling_update": {"max_batch_size": 1}}
+        out = outs(all=["output"])
+        stack = self.make(
+            hot({"n": group(3, res("a"), policy)}, out),
+            disable_rollback=False,
+        )
+        before = self.members(stack)
+        self.update(
+            stack,
+            hot({"n": group(3, res("b", fail=True), policy)}, out),
+            disable_rollback=False,
+        )
+        self.assertState("ROLLBACK_COMPLETE", stack)
+        self.assertEqual(before, self.members(stack))
+        self.assertEqual({"all": ["a"] * 3}, self.world.outputs(stack))
+
+    def test_a_delete_in_the_middle(self):
+        policy = {"batch_create": {"max_batch_size": 1, "pause_time": 10}}
+        stack = self.begin(hot({"n": group(4, policy=policy)}))
+        self.world.run_until(self.child_is(stack, "UPDATE_COMPLETE"))
+        child = self.child(stack)
+        self.delete(stack)
+        self.world.run()
+        self.assertState("DELETE_COMPLETE", stack)
+        self.assertGone(child)
+
+
+class PluginTest(GroupTest):
+    def test_what_plug_ins_ask_of_a_group(self):
+        stack = self.make(hot({"n": group(2)}))
+        loaded = load.load(self.engine, self.world.stack(stack))
+        rsrc = load.resource(
+            self.engine, self.context, loaded, loaded.rows["n"]
+        )
+        self.assertEqual(2, grouputils.get_size(rsrc))
+        self.assertEqual(["0", "1"], grouputils.get_member_names(rsrc))
+        self.assertEqual(
+            list(self.members(stack).values()),
+            grouputils.get_member_refids(rsrc),
+        )
 
 
 class ChainTest(GroupTest):

@@ -16,6 +16,7 @@ from __future__ import annotations
 from heat.common import exception
 from heat.engine.resource import state
 from heat.engine.stack import converge, lock
+from heat.engine.traversal import decide
 from heat.tests import base
 
 WRITES = set(lock.KINDS)
@@ -135,3 +136,52 @@ class TableTest(base.TestCase):
             with self.subTest(method=method):
                 self.assertIn(rule.kind, known)
                 self.assertTrue(rule.kind != lock.FREE or rule.because)
+
+
+class StepTest(base.TestCase):
+    """What a walk does with a row."""
+
+    def test_lock_step(self):
+        there = {"action": "CREATE", "shown": ("CREATE", "COMPLETE")}
+        locked = {"action": "UPDATE", "shown": ("LOCK", "COMPLETE")}
+        failed = {"action": "UPDATE", "shown": ("LOCK", "FAILED")}
+        released = {"action": "UPDATE", "shown": ("UNLOCK", "COMPLETE")}
+        born = {"action": "INIT", "shown": ("INIT", "COMPLETE")}
+        going = {"action": "DELETE", "shown": ("DELETE", "FAILED")}
+        cases = (
+            ("LOCK", there, "ACT"),
+            ("LOCK", {**there, "claimed": True}, "WAIT"),
+            ("LOCK", born, "NOTHING"),
+            ("LOCK", going, "NOTHING"),
+            ("LOCK", {**there, "living": False}, "NOTHING"),
+            ("LOCK", {**there, "has_object": False}, "NOTHING"),
+            ("LOCK", {**there, "external": True}, "NOTHING"),
+            ("LOCK", {**locked, "held": True}, "NOTHING"),
+            ("LOCK", locked, "ACT"),
+            ("LOCK", {**failed, "held": True}, "ACT"),
+            ("LOCK", released, "ACT"),
+            ("UNLOCK", there, "NOTHING"),
+            ("UNLOCK", {**locked, "claimed": True}, "WAIT"),
+            ("UNLOCK", {**locked, "held": True}, "ACT"),
+            ("UNLOCK", {**there, "held": True}, "ACT"),
+            ("UNLOCK", {**failed, "held": True}, "ACT"),
+            ("UNLOCK", failed, "ACT"),
+            ("UNLOCK", born, "NOTHING"),
+            ("UNLOCK", {**locked, "has_object": False}, "NOTHING"),
+        )
+        for wanted, facts, step in cases:
+            with self.subTest(wanted=wanted, **facts):
+                found, _why = decide.lock_step(
+                    decide.LockFacts(wanted, **facts)
+                )
+                self.assertEqual(step, found.name)
+
+    def test_what_is_retained_is_released(self):
+        for locked, step in ((True, "RELEASE"), (False, "FORGET")):
+            facts = decide.CleanupFacts(
+                "CREATE",
+                "COMPLETE",
+                deletion_policy="retain",
+                locked=locked,
+            )
+            self.assertEqual(step, decide.cleanup_step(facts)[0].name)

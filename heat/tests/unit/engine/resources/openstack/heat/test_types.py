@@ -19,8 +19,7 @@ import string
 import sqlalchemy as sa
 from oslo_config import cfg
 
-from heat.common import exception
-from heat.common import config
+from heat.common import config, exception
 from heat.db import models, session
 from heat.engine.clients import stand_in
 from heat.engine.resource import lifecycle

@@ -1,0 +1,323 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Types of the cloud's services: schemas, orders, what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+
+from heat.common import context as heat_context
+from heat.common import exception
+from heat.engine import resource
+from heat.engine.resource import notation, rest
+from heat.engine.resources import declared
+from heat.tests import base
+from heat.tests.fakes import cloud
+from heat.tests.unit.engine import stacks
+
+
+def table(schemas):
+    """A schema as plain values, descriptions apart."""
+    return {
+        name: (
+            each.type,
+            each.default,
+            each.required,
+            each.update_allowed,
+            each.support_status.status,
+            [dict(rule) for rule in each.constraints],
+            None if each.schema is None else table(each.schema),
+        )
+        for name, each in schemas.items()
+    }
+
+
+class SchemaTest(base.TestCase):
+    def test_as_published(self):
+        registry = stacks.registry()
+        seen = 0
+        for name, published in declared.fallback_resource_mapping().items():
+            cls = registry.get(name)
+            if not issubclass(cls, rest.RestResource):
+                continue
+            seen += 1
+            with self.subTest(name):
+                self.assertEqual(
+                    table(published.properties_schema),
+                    table(cls.properties_schema),
+                )
+                self.assertEqual(
+                    set(published.attributes_schema),
+                    set(cls.attributes_schema),
+                )
+        self.assertGreaterEqual(seen, 27)
+
+    def test_every_property_is_described(self):
+        for name in stacks.registry().types():
+            cls = stacks.registry().get(name)
+            if not issubclass(cls, rest.RestResource):
+                continue
+            for key, each in cls.properties_schema.items():
+                with self.subTest(type=name, property=key):
+                    self.assertTrue(each.description)
+
+    def test_names_in_declarations_are_properties(self):
+        for name in stacks.registry().types():
+            cls = stacks.registry().get(name)
+            if not issubclass(cls, rest.RestResource):
+                continue
+            paths = [
+                *cls.body_keys,
+                *cls.not_sent,
+                *cls.finds,
+                *cls.renamed,
+                *cls.cleared,
+            ]
+            for path in paths:
+                with self.subTest(type=name, path=path):
+                    self.assertTrue(_leads(cls.properties_schema, path))
+
+
+def _leads(schemas, path):
+    for part in path.split("."):
+        if schemas is None or part not in schemas:
+            return False
+        inner = schemas[part].schema
+        if inner is not None and schemas[part].type == "List":
+            inner = inner[0].schema
+        schemas = inner
+    return True
+
+
+class ImpliedOrderTest(base.TestCase):
+    def needs(self, resources):
+        stacks.registry()
+        return stacks.view(resources).definition.dependencies()
+
+    def test_port_and_server_after_subnets_of_their_network(self):
+        net = {"get_resource": "net"}
+        needs = self.needs(
+            {
+                "net": {"type": "OS::Neutron::Net"},
+                "subnet": _typed("Neutron::Subnet", network=net),
+                "other": _typed("Neutron::Subnet", network="elsewhere"),
+                "port": _typed("Neutron::Port", network=net),
+                "far": _typed("Neutron::Port", network_id="elsewhere"),
+                "server": _typed("Nova::Server", networks=[{"network": net}]),
+            }
+        )
+        self.assertEqual({"net", "subnet"}, needs["port"])
+        self.assertEqual({"net", "subnet"}, needs["server"])
+        self.assertEqual({"other"}, needs["far"])
+
+    def test_floating_ip_after_the_way_to_it(self):
+        needs = self.needs(
+            {
+                "router": _typed(
+                    "Neutron::Router",
+                    external_gateway_info={"network": "public"},
+                ),
+                "inner": _typed("Neutron::Router"),
+                "interface": _typed(
+                    "Neutron::RouterInterface",
+                    router={"get_resource": "router"},
+                    subnet="s",
+                ),
+                "ip": _typed("Neutron::FloatingIP", floating_network="public"),
+            }
+        )
+        self.assertEqual({"router", "interface"}, needs["ip"])
+
+    def test_what_the_template_says_has_precedence(self):
+        needs = self.needs(
+            {
+                "subnet": {
+                    **_typed("Neutron::Subnet", network="n"),
+                    "depends_on": "port",
+                },
+                "port": _typed("Neutron::Port", network="n"),
+            }
+        )
+        self.assertEqual(frozenset(), needs["port"])
+        self.assertEqual({"port"}, needs["subnet"])
+
+
+def _typed(kind, **properties):
+    return {"type": f"OS::{kind}", "properties": properties}
+
+
+class ValidationTest(base.TestCase):
+    def made(self, kind, context=None, **properties):
+        cls = stacks.registry().get(f"OS::{kind}")
+        view = stacks.view({"r": _typed(kind, **properties)})
+        # Without credentials no service is asked.
+        context = context or heat_context.RequestContext()
+        values = dataclasses.replace(view.values, context=context)
+        stack = resource.StackView(view.definition, values=values)
+        rsrc = cls("r", view.definition.resource_definitions["r"], stack)
+        rsrc.load_state(uuid=str(uuid.uuid4()))
+        return rsrc
+
+    def test_refused(self):
+        boots = {"flavor": "f", "image": "i"}
+        for kind, properties, words in (
+            ("Neutron::Subnet", {"network": "n"}, "cidr or subnetpool"),
+            (
+                "Neutron::Subnet",
+                {"network": "n", "cidr": "10.0.0.0/24", "prefixlen": 26},
+                "subnetpool",
+            ),
+            ("Neutron::Subnet", {"network": "n", "cidr": "10"}, "cidr"),
+            ("Neutron::RouterInterface", {"router": "r"}, "subnet, port"),
+            (
+                "Neutron::RouterInterface",
+                {"router": "r", "subnet": "s", "port": "p"},
+                "same time",
+            ),
+            (
+                "Neutron::Port",
+                {
+                    "network": "n",
+                    "port_security_enabled": False,
+                    "security_groups": ["g"],
+                },
+                "without port security",
+            ),
+            ("Neutron::SecurityGroup", {"name": "default"}, "default"),
+            ("Nova::Server", {"flavor": "f"}, "boots from"),
+            ("Nova::Server", {**boots, "networks": [{}]}, "networks[0]"),
+            (
+                "Nova::Server",
+                {
+                    **boots,
+                    "networks": [{"port": "p", "fixed_ip": "10.0.0.1"}],
+                },
+                "the port's business",
+            ),
+            (
+                "Nova::Server",
+                {
+                    **boots,
+                    "networks": [
+                        {"network": "n"},
+                        {"allocate_network": "auto"},
+                    ],
+                },
+                "stands alone",
+            ),
+            ("Cinder::Volume", {"image": "i"}, "properties.size"),
+            (
+                "Cinder::Volume",
+                {"snapshot_id": "s", "source_volid": "v"},
+                "same time",
+            ),
+            (
+                "Keystone::UserRoleAssignment",
+                {"user": "u", "roles": [{"role": "r"}]},
+                "roles[0]",
+            ),
+        ):
+            with self.subTest(type=kind, properties=properties):
+                error = self.assertRaises(
+                    (exception.HeatException,),
+                    self.made(kind, **properties).validate,
+                )
+                self.assertIn(words, str(error))
+
+    def test_reference_to_what_is_not_made_yet(self):
+        made = self.useFixture(cloud.Cloud())
+        stacks.registry()
+        view = stacks.view(
+            {
+                "net": {"type": "OS::Neutron::Net"},
+                "port": _typed(
+                    "Neutron::Port", network={"get_resource": "net"}
+                ),
+            }
+        )
+        values = dataclasses.replace(view.values, context=made.context)
+        stack = resource.StackView(view.definition, values=values)
+        cls = stacks.registry().get("OS::Neutron::Port")
+        cls(
+            "port", view.definition.resource_definitions["port"], stack
+        ).validate()
+        self.assertEqual([], made.networks.calls)
+
+    def test_security_group_rules(self):
+        made = self.useFixture(cloud.Cloud())
+        groups = made.objects(
+            "http://network/v2.0/security-groups",
+            "security_group",
+            "security_groups",
+        )
+        rules = made.objects(
+            "http://network/v2.0/security-group-rules",
+            "security_group_rule",
+            "security_group_rules",
+        )
+        rsrc = self.made(
+            "Neutron::SecurityGroup",
+            made.context,
+            rules=[{"protocol": "tcp"}, {"remote_mode": "remote_group_id"}],
+        )
+        stacks.run(rsrc, "CREATE")
+        found = [
+            (
+                each["direction"],
+                each.get("protocol"),
+                "remote_group_id" in each,
+            )
+            for each in rules.stored.values()
+        ]
+        self.assertEqual(
+            {
+                ("ingress", "tcp", False),
+                ("ingress", None, True),
+                ("egress", None, False),
+            },
+            set(found),
+        )
+        self.assertEqual([rsrc.resource_id], list(groups.stored))
+
+
+class FormatTest(base.TestCase):
+    def test_table(self):
+        stacks.registry()
+        for name, good, bad in (
+            ("ip_addr", ("10.0.0.1", "::1"), ("10.0.0", "x")),
+            ("net_cidr", ("10.0.0.0/8", "fe80::/64"), ("10.0.0.1", "10/40")),
+            ("ip_or_cidr", ("10.0.0.1", "10.0.0.0/8"), ("10.0.0.0/99",)),
+            (
+                "mac_addr",
+                ("00:11:22:aa:bb:cc",),
+                ("00:11", "00:11:22-aa:bb:cc"),
+            ),
+            ("dns_name", ("a.b.", "host"), ("-a", "a..b", "a" * 64)),
+            ("rel_dns_name", ("host",), ("host.",)),
+            ("dns_domain", ("example.org.",), ("example.org",)),
+            ("timezone", ("Europe/Vienna",), ("Mars/North",)),
+            ("cron_expression", ("0 3 * * *", "*/5 1-4 1,15 * mon"), ("1",)),
+            ("expiration", ("2999-01-01",), ("1999-01-01", "soon")),
+            ("json_string", ("{}",), ("{",)),
+        ):
+            schemas = notation.properties(f"p string (is {name})")
+            for value in good:
+                schemas["p"].validate_constraints(value)
+            for value in bad:
+                with self.subTest(format=name, value=value):
+                    self.assertRaises(
+                        exception.StackValidationFailed,
+                        schemas["p"].validate_constraints,
+                        value,
+                    )

@@ -1,0 +1,31 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""A short form of the chaos run (see :mod:`.chaos`)."""
+
+from __future__ import annotations
+
+from heat.tests import base
+from heat_integrationtests import chaos, test_stories
+
+
+class ChaosTest(base.TestCase):
+    """Its name is not a service's: the folder says what it needs."""
+
+    def test_nothing_is_lost_or_doubled(self):
+        wrong = chaos.run(
+            test_stories.address(test_stories.MYSQL),
+            test_stories.address(test_stories.RABBIT),
+            engines=3,
+            stacks=4,
+            resources=5,
+        )
+        self.assertEqual([], wrong)
