@@ -44,9 +44,7 @@ def register_implied(resource_type: str, rule: ImpliedRule) -> None:
     _implied[resource_type] = rule
 
 
-def _leads_to(
-    needs: Mapping[str, set[str]], start: str, goal: str
-) -> bool:
+def _leads_to(needs: Mapping[str, set[str]], start: str, goal: str) -> bool:
     """Whether ``start`` requires ``goal``, by whatever way."""
     seen, todo = {start}, [start]
     while todo:

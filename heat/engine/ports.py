@@ -101,11 +101,18 @@ class ChildStacks(typing.Protocol):
         """Stop what the child is doing and leave it where it is."""
 
     def tell(
-        self, parent: StackView, row_id: int, data: Mapping[str, str]
-    ) -> None:
+        self,
+        parent: StackView,
+        row_id: int,
+        data: Mapping[str, str],
+        known: Mapping[str, str],
+    ) -> bool:
         """Store data with a resource of a stack, and update the stack as it
         is, so that the resource acts on them.
 
+        :param known: the resource's data as they were read
+        :returns: False: somebody else has changed these data meanwhile, so
+            nothing was done
         :raises HeatException, ValueError: the stack can't be updated now
         """
 

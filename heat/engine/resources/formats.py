@@ -98,9 +98,7 @@ def _cron_expression(value: str) -> None:
         for part in field.split(",")
     ):
         raise ValueError(
-            _(
-                "five fields are needed: minute hour day month weekday"
-            )
+            _("five fields are needed: minute hour day month weekday")
         )
 
 

@@ -278,29 +278,40 @@ class Children:
         _ACTIONS[action](self._engine, parent.context, stack)
 
     def tell(
-        self, parent: StackView, row_id: int, data: Mapping[str, str]
-    ) -> None:
+        self,
+        parent: StackView,
+        row_id: int,
+        data: Mapping[str, str],
+        known: Mapping[str, str],
+    ) -> bool:
         """Store data with a resource of a stack, and update the stack as it
         is, so that the resource acts on them.
 
+        :param known: the resource's data as they were read
+        :returns: False: somebody else has changed these data meanwhile, so
+            nothing was done
         :raises HeatException, ValueError: the stack can't be updated now
         """
+        stack = self._get(parent.id or "")
+        converge.check_may_update(stack)
         records = {k: resource_data.DataRecord(v) for k, v in data.items()}
 
-        def work(conn: sa.Connection) -> None:
-            if signals.hold(conn, row_id) is not None:
-                signals.write(conn, row_id, signals.Change({}, records))
+        def work(conn: sa.Connection) -> bool:
+            if signals.hold(conn, row_id) is None:
+                return False
+            now = resource_data.get_many(conn, [row_id]).get(row_id, {})
+            if any(now.get(key) != known.get(key) for key in data):
+                return False
+            signals.write(conn, row_id, signals.Change({}, records))
+            return True
 
-        self._engine.db.run(work)
+        if not self._engine.db.run(work):
+            return False
+        args = {"existing": True}
         converge.update(
-            self._engine,
-            parent.context,
-            self._get(parent.id or ""),
-            None,
-            None,
-            None,
-            {"existing": True},
+            self._engine, parent.context, stack, None, None, None, args
         )
+        return True
 
     def cancel(self, parent: StackView, child_id: str) -> None:
         """Stop what the child is doing and leave it where it is."""

@@ -63,7 +63,7 @@ class CloudConstraint(constraints.BaseCustomConstraint):
     expected_exceptions = (
         exception.EntityNotFound,
         exception.PhysicalResourceNameAmbiguity,
-        errors.NotFound,
+        errors.ServiceError,
     )
 
     def validate(self, value: Any, context: Any) -> bool:

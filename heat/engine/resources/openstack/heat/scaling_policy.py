@@ -31,6 +31,9 @@ from heat.scaling import scalingutil
 #: The state of an alarm on which a policy acts.
 _ALARM = "alarm"
 
+#: How often a policy tries when others change the group at once.
+_TRIES = 20
+
 
 class ScalingPolicy(signal_responder.SignalResponder):
     """Changes the size of a group at each signal.
@@ -110,9 +113,21 @@ class ScalingPolicy(signal_responder.SignalResponder):
         if str(state).lower() != _ALARM:
             raise self._nothing(_("the state is %s") % state)
         name, node = self._group()
-        data = self.stack.db.read(
-            lambda conn: resource_data.get_many(conn, [node.row_id])
-        ).get(node.row_id, {})
+        for _try in range(_TRIES):
+            told = self._scale(name, node.row_id)
+            if told:
+                return told
+        raise exception.Error(
+            _("Too many policies change %s at once; send the signal again.")
+            % name
+        )
+
+    def _scale(self, name: str, row_id: int) -> str:
+        """Try once; "" when somebody else was faster."""
+        found = self.stack.db.read(
+            lambda conn: resource_data.get_many(conn, [row_id])
+        )
+        data: dict[str, str] = found.get(row_id, {})
         props = self.stack.definition.resource_definitions[name].properties(
             autoscaling_group.AutoScalingGroup.properties_schema, self.context
         )
@@ -124,14 +139,17 @@ class ScalingPolicy(signal_responder.SignalResponder):
         current, wanted = self._sizes(data, props)
         if wanted == current:
             raise self._nothing(_("the group has %d members") % current)
-        self.stack.values.ports.children.tell(
+        done = self.stack.values.ports.children.tell(
             self.stack,
-            node.row_id,
+            row_id,
             {
                 autoscaling_group.WISH: f"{uuid.uuid4()} {wanted}",
                 autoscaling_group.SCALED_AT: str(now),
             },
+            data,
         )
+        if not done:
+            return ""
         self.data_set(autoscaling_group.SCALED_AT, str(now))
         return _("%(group)s goes from %(old)d to %(new)d members") % {
             "group": name,

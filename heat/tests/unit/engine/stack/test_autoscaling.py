@@ -13,7 +13,8 @@
 
 from __future__ import annotations
 
-from heat.engine.stack import signals
+from heat.common import exception
+from heat.engine.stack import actions, signals
 from heat.tests.unit.engine.stack import test_groups as groups
 
 attr, hot, res, outs = groups.attr, groups.hot, groups.res, groups.outs
@@ -111,6 +112,26 @@ class AutoScalingTest(groups.GroupTest):
         self.signal(stack)
         self.assertSize(3, stack)
         self.assertIn(("p", "SIGNAL_COMPLETE"), self.world.events(stack))
+
+    def test_two_signals_while_the_stack_is_busy(self):
+        stack = self.make(template(member=res("m", wait_secs=5)))
+        record = self.world.stack(stack)
+        signals.signal(self.engine, self.context, record, "p", None)
+        signals.signal(self.engine, self.context, record, "p", None)
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertSize(3, stack)
+
+    def test_a_suspended_stack(self):
+        stack = self.make(template())
+        actions.suspend(self.engine, self.context, self.world.stack(stack))
+        self.world.run()
+        with self.assertRefused(error=exception.HeatException):
+            self.signal(stack)
+        actions.resume(self.engine, self.context, self.world.stack(stack))
+        self.world.run()
+        self.update(stack, template(member=res("new")))
+        self.assertSize(1, stack)
 
     def test_the_group_cools_down(self):
         stack = self.make(template(cooldown=600))

@@ -20,7 +20,7 @@ import uuid
 from heat.common import context as heat_context
 from heat.common import exception
 from heat.engine import resource
-from heat.engine.resource import notation, rest
+from heat.engine.resource import lifecycle, notation, rest
 from heat.engine.resources import declared
 from heat.tests import base
 from heat.tests.fakes import cloud
@@ -253,6 +253,30 @@ class ValidationTest(base.TestCase):
             "port", view.definition.resource_definitions["port"], stack
         ).validate()
         self.assertEqual([], made.networks.calls)
+
+    def test_port_makes_way_and_takes_back(self):
+        made = self.useFixture(cloud.Cloud())
+        ports = made.objects("http://network/v2.0/ports", "port", "ports")
+        held = [{"subnet_id": "s", "ip_address": "10.0.0.4"}]
+        port = ports.add(fixed_ips=held)
+        network = made.networks.add(name="n")["id"]
+        rsrc = self.made("Neutron::Port", made.context, network=network)
+        rsrc.load_state(
+            uuid=rsrc.uuid,
+            physical_id=port["id"],
+            action="CREATE",
+            stored_properties={"network": network},
+        )
+        self.assertFalse(lifecycle.verdict(rsrc).needs_update)
+        for _number in range(2):
+            rsrc.prepare_for_replace()
+        self.assertEqual([], port["fixed_ips"])
+        verdict = lifecycle.verdict(rsrc)
+        self.assertTrue(verdict.needs_update)
+        self.assertFalse(verdict.needs_replace)
+        stacks.run(rsrc, "UPDATE")
+        self.assertEqual(held, port["fixed_ips"])
+        self.assertEqual({}, rsrc.data())
 
     def test_security_group_rules(self):
         made = self.useFixture(cloud.Cloud())
