@@ -17,9 +17,9 @@ from __future__ import annotations
 import ipaddress
 import logging
 import os
+import selectors
 import socket
 import sys
-import selectors
 import threading
 from typing import TYPE_CHECKING, NoReturn
 

@@ -26,8 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from heat.common.context import RequestContext
 from heat.db.session import Database
 from heat.engine.plugins import PluginRegistry
-from heat.engine.resource import StackView
-from heat.engine.resource import child
+from heat.engine.resource import StackView, child
 
 # A node of a traversal: the row id of a resource (0: the stack itself) and
 # whether it is the update half (True) or the clean-up half (False).

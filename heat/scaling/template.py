@@ -27,7 +27,7 @@ REFERENCES = "refs_map"
 
 
 def member_names(removed: Collection[str] = ()) -> Iterator[str]:
-    """ "0", "1", ... without end, and without those removed."""
+    """Give "0", "1" and so on without end, without those removed."""
     return (
         name for name in map(str, itertools.count()) if name not in removed
     )

@@ -24,8 +24,7 @@ from typing import Any, Protocol
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.resource import base
-from heat.engine.resource import lifecycle
+from heat.engine.resource import base, lifecycle
 
 Progress = lifecycle.Done | lifecycle.Waiting
 

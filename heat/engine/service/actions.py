@@ -38,9 +38,7 @@ class ActionEndpoint(base.Endpoint):
         cancel_with_rollback: bool = True,
     ) -> None:
         """Stop a running update, with or without going back."""
-        stack = self._stack(
-            context, stack_identity, mutating="cancel_update"
-        )
+        stack = self._stack(context, stack_identity, mutating="cancel_update")
         actions.cancel(
             self._engine, context, stack, rollback=cancel_with_rollback
         )
@@ -50,9 +48,7 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to suspend a stack."""
-        stack = self._stack(
-            context, stack_identity, mutating="suspend"
-        )
+        stack = self._stack(context, stack_identity, mutating="suspend")
         actions.suspend(self._engine, context, stack)
 
     @base.request
@@ -60,9 +56,7 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to resume a stack."""
-        stack = self._stack(
-            context, stack_identity, mutating="resume"
-        )
+        stack = self._stack(context, stack_identity, mutating="resume")
         actions.resume(self._engine, context, stack)
 
     @base.request
@@ -70,9 +64,7 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> None:
         """Begin to check a stack's resources."""
-        stack = self._stack(
-            context, stack_identity, mutating="check"
-        )
+        stack = self._stack(context, stack_identity, mutating="check")
         actions.check(self._engine, context, stack)
 
     @base.request

@@ -17,8 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.context import RequestContext
-from heat.db import released
-from heat.db import services
+from heat.db import released, services
 from heat.engine.service import base, presenters
 
 
@@ -42,9 +41,7 @@ class MetaEndpoint(base.Endpoint):
     def list_released(self, context: RequestContext) -> list[dict[str, Any]]:
         """Objects that stacks of the caller's project have let go."""
         tenant = context.project_id or ""
-        found = self._engine.db.read(
-            lambda conn: released.list_(conn, tenant)
-        )
+        found = self._engine.db.read(lambda conn: released.list_(conn, tenant))
         return [presenters.released(each) for each in found]
 
     @base.request

@@ -29,8 +29,8 @@ from heat.db.session import Database
 from heat.engine.environment import shared
 from heat.engine.plugins import PluginRegistry
 from heat.engine.ports import Engine
-from heat.engine.service.actions import ActionEndpoint
 from heat.engine.service import global_environment
+from heat.engine.service.actions import ActionEndpoint
 from heat.engine.service.events import EventEndpoint
 from heat.engine.service.heartbeat import Heartbeat
 from heat.engine.service.listener import ListenerEndpoint

@@ -349,9 +349,7 @@ class StackEndpoint(base.Endpoint):
         except _EXPECTED as error:
             # A stack whose template can't be read can still be looked at.
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)
-        found = presenters.stack_details(
-            stack, description, parameters, shown
-        )
+        found = presenters.stack_details(stack, description, parameters, shown)
         left = self._engine.db.read(
             lambda conn: resources.leftovers(conn, stack.id, everything=False)
         )

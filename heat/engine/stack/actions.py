@@ -21,12 +21,10 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import locks
-from heat.db import stacks
+from heat.db import locks, stacks
 from heat.engine.ports import Engine
 from heat.engine.stack import converge
-from heat.engine.traversal import begin
-from heat.engine.traversal import outcome
+from heat.engine.traversal import begin, outcome
 
 # What a cancel may stop, with and without going back.
 CANCELLED_ACTIONS = {

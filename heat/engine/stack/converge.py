@@ -25,9 +25,7 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import locks
-from heat.db import stacks
-from heat.db import templates
+from heat.db import locks, stacks, templates
 from heat.engine.ports import Engine
 from heat.engine.stack import prepare
 from heat.engine.traversal import begin
@@ -104,10 +102,7 @@ def create(
         earlier = begin.begun_before(conn, stack_id, traversal_id)
         if earlier is not None:
             return earlier
-        if child is not None:
-            child.guard(conn)
-        else:
-            check_quota(conn, engine, tenant)
+        _check_place(conn, engine, tenant, child)
         template_id = prepared.store(conn, child.files_of if child else None)
         stored = {**values, "raw_template_id": template_id}
         return _insert(conn, draft, stored, prepared, traversal_id)
@@ -115,6 +110,16 @@ def create(
     begun = engine.db.run(work)
     send(engine, context, begun)
     return draft
+
+
+def _check_place(
+    conn: sa.Connection, engine: Engine, tenant: str, child: Child | None
+) -> None:
+    """Check that there may be one more stack: here, or below its parent."""
+    if child is not None:
+        child.guard(conn)
+    else:
+        check_quota(conn, engine, tenant)
 
 
 def _new_row(
@@ -320,9 +325,7 @@ def _changed_values(
     return values, None if tags is None else list(tags)
 
 
-def send(
-    engine: Engine, context: RequestContext, begun: begin.Begun
-) -> None:
+def send(engine: Engine, context: RequestContext, begun: begin.Begun) -> None:
     """Send the ready nodes of a traversal that has been committed."""
     engine.probe("sending")
     if begun.ready:

@@ -20,8 +20,7 @@ from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.common.context import RequestContext
-from heat.db import locks
-from heat.db import stacks
+from heat.db import locks, stacks
 from heat.engine.ports import Engine
 from heat.engine.stack import converge
 from heat.engine.traversal import begin

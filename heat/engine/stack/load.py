@@ -20,17 +20,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from heat.common.context import RequestContext
-from heat.db import properties_data
-from heat.db import resource_data
-from heat.db import resources
-from heat.db import stacks
+from heat.db import properties_data, resource_data, resources, stacks
 from heat.engine import rsrc_defn
-from heat.engine.definition import NodeData
-from heat.engine.definition import StackDefinition
+from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
-from heat.engine.traversal import gather
-from heat.engine.traversal import scene
+from heat.engine.traversal import gather, scene
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,9 +145,7 @@ def resource(
         wish = rsrc_defn.ResourceDefinition(
             row.name, row.resource_type or "", node.properties or {}
         )
-    view = gather.stack_view(
-        engine, loaded.stack, loaded.definition, context
-    )
+    view = gather.stack_view(engine, loaded.stack, loaded.definition, context)
     cls = gather.resource_class(
         engine, loaded.definition, wish.resource_type, row.name
     )

@@ -28,20 +28,16 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import stacks
-from heat.db import templates
-from heat.engine import definition
-from heat.engine import function
+from heat.db import stacks, templates
+from heat.engine import definition, function
 from heat.engine.environment import layers as env_layers
 from heat.engine.graph import dag
 from heat.engine.ports import Engine
-from heat.engine.resource import ownership
-from heat.engine.resource import child
+from heat.engine.resource import child, ownership
 from heat.engine.stack import environments
 from heat.engine.template import base as template_base
 from heat.engine.template import source
-from heat.engine.traversal import gather
-from heat.engine.traversal import scene
+from heat.engine.traversal import gather, scene
 
 
 @dataclasses.dataclass(frozen=True)
@@ -310,9 +306,7 @@ class _place:
             ) from error
 
 
-def check_attributes(
-    engine: Engine, made: definition.StackDefinition
-) -> None:
+def check_attributes(engine: Engine, made: definition.StackDefinition) -> None:
     """Check that every attribute that is read is one of its type.
 
     :raises StackValidationFailed: naming the place of the reference

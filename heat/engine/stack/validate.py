@@ -22,10 +22,12 @@ from heat.common.identifier import HeatIdentifier
 from heat.db import stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
-from heat.engine.stack import converge
-from heat.engine.stack import environment_views
-from heat.engine.stack import environments
-from heat.engine.stack import prepare
+from heat.engine.stack import (
+    converge,
+    environment_views,
+    environments,
+    prepare,
+)
 from heat.engine.template import parameters
 from heat.engine.traversal import gather
 

@@ -220,6 +220,8 @@ def _lost(
     earlier = begun_before(conn, stack.id, order.traversal_id)
     if earlier is not None:
         return earlier
+    if now.lock_level is not None:
+        raise locks.refusal(now, order.action.lower())
     raise exception.ActionInProgress(stack_name=stack.name, action=now.action)
 
 

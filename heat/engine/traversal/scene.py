@@ -161,7 +161,8 @@ class Scene:
         return {
             need
             for need, is_update in self.graph.requires((row_id, True))
-            if is_update and self.definition.node(self._names.get(need, "")) is None
+            if is_update
+            and self.definition.node(self._names.get(need, "")) is None
         }
 
     def tell(

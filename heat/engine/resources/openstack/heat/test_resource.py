@@ -138,7 +138,7 @@ class TestResource(resource.Resource):
         CONSTRAINT_PROP_SECS: properties.Schema(
             properties.Schema.NUMBER,
             _(
-                "How long checking this property's constraint takes, in seconds."
+                "How long the check of this property takes, in seconds."
             ),
             default=0,
             constraints=[constraints.CustomConstraint("test_constr")],
