@@ -28,6 +28,7 @@ from heat.common.identifier import HeatIdentifier
 from heat.db import locks, stacks, templates
 from heat.engine.ports import Engine
 from heat.engine.stack import prepare
+from heat.engine.stack.request import Request
 from heat.engine.traversal import begin
 
 # What an update may take the place of: itself and its kind. Other actions
@@ -77,7 +78,7 @@ def create(
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
     args = args or {}
-    request = prepare.Request(
+    request = Request(
         template, params or {}, files or {}, args, environment_files or ()
     )
     tenant = context.project_id or ""
@@ -214,7 +215,7 @@ def update(
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
     args = args or {}
-    request = prepare.Request(
+    request = Request(
         template, params or {}, files or {}, args, environment_files or ()
     )
     prepared = prepared_update(
@@ -249,7 +250,7 @@ def prepared_update(
     engine: Engine,
     context: RequestContext,
     stack: stacks.StackRecord,
-    request: prepare.Request,
+    request: Request,
     facade: Mapping[str, Any] | None = None,
 ) -> prepare.Prepared:
     """What an update would begin with, all checks passed. No writes.

@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heat.common import exception, template_format
 from heat.common.i18n import _
@@ -32,9 +32,10 @@ from heat.engine.environment import environment as env
 from heat.engine.environment import files as env_files
 from heat.engine.environment import layers as env_layers
 from heat.engine.environment import provenance, registry
+from heat.engine.stack.request import Request
 
 if TYPE_CHECKING:
-    from heat.engine.stack import prepare
+    pass
 
 Schemata = Mapping[str, parameters.ParameterSchema]
 
@@ -64,9 +65,7 @@ class Derived:
     secret: frozenset[str]
 
 
-def files_of(
-    request: prepare.Request, stored: Stored | None
-) -> dict[str, str]:
+def files_of(request: Request, stored: Stored | None) -> dict[str, str]:
     """The files that the stack has with a request.
 
     :raises ValueError: the argument that removes files makes no sense
@@ -79,7 +78,7 @@ def files_of(
 
 
 def derive(
-    request: prepare.Request,
+    request: Request,
     stored: Stored | None,
     files: Mapping[str, str],
     schemata: Schemata,
@@ -104,7 +103,7 @@ def derive(
 
 
 def _change(
-    request: prepare.Request, stored: Stored | None, files: Mapping[str, str]
+    request: Request, stored: Stored | None, files: Mapping[str, str]
 ) -> env_layers.Change:
     args = request.args
     env.check(dict(request.params))

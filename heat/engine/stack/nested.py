@@ -40,6 +40,7 @@ from heat.db import (
 from heat.engine.ports import Engine
 from heat.engine.resource import StackView, child
 from heat.engine.stack import actions, converge, delete, load, outputs, prepare
+from heat.engine.stack.request import Request
 from heat.engine.traversal import gather
 
 # How often an update tries again when the child began something meanwhile.
@@ -337,7 +338,5 @@ def _args(wanted: child.Wanted) -> dict[str, Any]:
     return {"disable_rollback": True, "timeout_mins": wanted.timeout_mins}
 
 
-def _request(wanted: child.Wanted) -> prepare.Request:
-    return prepare.Request(
-        wanted.template, wanted.environment, wanted.files, {}
-    )
+def _request(wanted: child.Wanted) -> Request:
+    return Request(wanted.template, wanted.environment, wanted.files, {})

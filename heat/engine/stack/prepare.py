@@ -35,25 +35,10 @@ from heat.engine.graph import dag
 from heat.engine.ports import Engine
 from heat.engine.resource import child, ownership
 from heat.engine.stack import environments
+from heat.engine.stack.request import Request
 from heat.engine.template import base as template_base
 from heat.engine.template import source
 from heat.engine.traversal import gather, scene
-
-
-@dataclasses.dataclass(frozen=True)
-class Request:
-    """What a create, update, preview or validate brings.
-
-    :param template: the template as a map or text; None: the stored one
-    :param params: the environment: parameters, resource_registry, ...
-    :param args: the arguments of contract (timeout_mins, tags, ...)
-    """
-
-    template: Mapping[str, Any] | str | None
-    params: Mapping[str, Any]
-    files: Mapping[str, str]
-    args: Mapping[str, Any]
-    environment_files: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,13 +35,13 @@ from heat.engine.graph import dag
 from heat.engine.ports import Engine
 from heat.engine.stack import (
     converge,
-    prepare,
     preview_nested,
     preview_rows,
     unknown,
 )
 from heat.engine.stack.preview_changes import Change, Changes
 from heat.engine.stack.preview_rows import Rows
+from heat.engine.stack.request import Request
 from heat.engine.traversal import check, gather
 from heat.engine.traversal.decide import Step
 
@@ -66,7 +66,7 @@ def update(
 
     :raises HeatException, ValueError: whatever the update would refuse with
     """
-    request = prepare.Request(
+    request = Request(
         template,
         params or {},
         files or {},

@@ -34,6 +34,7 @@ from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
 from heat.engine.stack import converge, outputs, prepare, unknown
+from heat.engine.stack.request import Request
 from heat.engine.traversal import gather
 
 #: The id of a stack that is not made: no stack ever has it.
@@ -92,7 +93,7 @@ def create(
     :raises HeatException, ValueError: of class 400
     """
     args = args or {}
-    request = prepare.Request(
+    request = Request(
         template, params or {}, files or {}, args, environment_files or ()
     )
     tenant = context.project_id or ""

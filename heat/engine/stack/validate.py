@@ -28,6 +28,7 @@ from heat.engine.stack import (
     environments,
     prepare,
 )
+from heat.engine.stack.request import Request
 from heat.engine.template import parameters
 from heat.engine.traversal import gather
 
@@ -66,7 +67,7 @@ def validate_template(
     :raises HeatException, ValueError: of class 400, naming the place
     """
     args = {environments.EXPLICIT: explicit_parameters}
-    request = prepare.Request(
+    request = Request(
         template, params or {}, files or {}, args, environment_files or ()
     )
     identity = HeatIdentifier(context.project_id or "", _STACK_NAME, None)

@@ -21,6 +21,7 @@ import yaml
 import heat
 from heat.common.identifier import HeatIdentifier
 from heat.engine.stack import prepare
+from heat.engine.stack.request import Request
 from heat.tests import base
 
 PAGE = (
@@ -69,7 +70,7 @@ class ExamplesTest(base.TestCase):
         }
         made = prepare.prepare(
             HeatIdentifier("project", "name", None),
-            prepare.Request(
+            Request(
                 template,
                 explicit,
                 files,
@@ -89,7 +90,7 @@ class ReasonTest(base.TestCase):
         }
         made = prepare.prepare(
             HeatIdentifier("project", "name", None),
-            prepare.Request(
+            Request(
                 template,
                 {},
                 {"a": "parameters: {p: 1}", "b": "parameters: {p: 2}"},

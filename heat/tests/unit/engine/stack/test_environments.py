@@ -20,6 +20,7 @@ from heat.common import exception, template_format
 from heat.common.identifier import HeatIdentifier
 from heat.db import templates
 from heat.engine.stack import environments, prepare
+from heat.engine.stack.request import Request
 from heat.tests import base
 
 TEMPLATE = {
@@ -55,7 +56,7 @@ class RequestTest(base.TestCase):
             rows = environments.rows(stored.layers, stored.environment)
         return prepare.prepare(
             HeatIdentifier("project", "name", None),
-            prepare.Request(
+            Request(
                 TEMPLATE, params or {}, files or {}, args, listed or []
             ),
             record,
