@@ -34,9 +34,6 @@ from heat.engine.environment import layers as env_layers
 from heat.engine.environment import provenance, registry
 from heat.engine.stack.request import Request
 
-if TYPE_CHECKING:
-    pass
-
 Schemata = Mapping[str, parameters.ParameterSchema]
 
 EXISTING = "existing"
