@@ -26,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 
 from heat.db import migration
 from heat.tests.unit.cmd import test_standalone
@@ -112,12 +111,13 @@ class Processes(test_standalone.Http):
 
     def begin(self):
         engine, api = self.launch("engine"), self.launch("api")
-        until = time.monotonic() + 30
+        # A request that comes before an engine listens gets no answer.
+        until = time.monotonic() + 90
         while time.monotonic() < until:
             try:
                 if len(self.engines()) == 2:
                     return engine, api
-            except (urllib.error.URLError, ConnectionError):
+            except OSError:
                 pass
             time.sleep(0.2)
         self.fail("the processes do not serve")
