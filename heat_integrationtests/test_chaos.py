@@ -25,7 +25,7 @@ class ChaosTest(base.TestCase):
             test_stories.address(test_stories.MYSQL),
             test_stories.address(test_stories.RABBIT),
             engines=3,
-            stacks=4,
-            resources=5,
+            stacks=8,
+            resources=8,
         )
         self.assertEqual([], wrong)
