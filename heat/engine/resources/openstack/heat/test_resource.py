@@ -137,9 +137,7 @@ class TestResource(resource.Resource):
         ),
         CONSTRAINT_PROP_SECS: properties.Schema(
             properties.Schema.NUMBER,
-            _(
-                "How long the check of this property takes, in seconds."
-            ),
+            _("How long the check of this property takes, in seconds."),
             default=0,
             constraints=[constraints.CustomConstraint("test_constr")],
             update_allowed=True,

@@ -56,9 +56,7 @@ class RequestTest(base.TestCase):
             rows = environments.rows(stored.layers, stored.environment)
         return prepare.prepare(
             HeatIdentifier("project", "name", None),
-            Request(
-                TEMPLATE, params or {}, files or {}, args, listed or []
-            ),
+            Request(TEMPLATE, params or {}, files or {}, args, listed or []),
             record,
             layers=rows,
         )
