@@ -45,6 +45,7 @@ class TraversalGraph:
     """The graph: who requires whom, both ways round.
 
     :ivar cancels: operations of earlier traversals end at their next poll
+    :ivar abandons: clean-up lets every object go
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class TraversalGraph:
         requires: Mapping[NodeKey, Iterable[NodeKey]],
         *,
         cancels: bool = False,
+        abandons: bool = False,
     ) -> None:
         self.cancels = cancels
+        self.abandons = abandons
         self._requires: dict[NodeKey, tuple[NodeKey, ...]] = {
             key: tuple(sorted(set(needs))) for key, needs in requires.items()
         }
@@ -111,6 +114,7 @@ class TraversalGraph:
         """The stored form: each key is row id * 2 + is_update."""
         return {
             "cancels": self.cancels,
+            "abandons": self.abandons,
             "nodes": [
                 [_code(key), [_code(need) for need in needs]]
                 for key, needs in self._requires.items()
@@ -126,6 +130,7 @@ class TraversalGraph:
                 for key, needs in stored.get("nodes", ())
             },
             cancels=bool(stored.get("cancels")),
+            abandons=bool(stored.get("abandons")),
         )
 
 

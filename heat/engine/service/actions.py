@@ -10,19 +10,17 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""RPC methods that begin actions on stacks, and those on snapshots.
-
-Declared one by one: a method whose part of the engine is still to come
-finds its stack, so that a wrong name is answered rightly, and then says so.
-"""
+"""RPC methods that begin actions on stacks, and those on snapshots."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from heat.common.context import RequestContext
-from heat.engine.service import base
-from heat.engine.stack import actions, lock
+from heat.db import snapshots as table
+from heat.engine.service import base, presenters
+from heat.engine.stack import actions, lock, snapshots
+from heat.rpc import api
 
 Dict = dict[str, Any]
 
@@ -103,49 +101,58 @@ class ActionEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict, name: str | None
     ) -> Dict:
         """Begin to take a snapshot."""
-        return self._refuse(
-            context, stack_identity, "A snapshot", mutating="snapshot"
-        )
+        stack = self._stack(context, stack_identity, mutating="snapshot")
+        made = snapshots.take(self._engine, context, stack, name)
+        return {**presenters.snapshot(made), api.SNAPSHOT_DATA: None}
 
     @base.request
     def show_snapshot(
         self, context: RequestContext, stack_identity: Dict, snapshot_id: str
     ) -> Dict:
-        """One snapshot."""
-        return self._refuse(context, stack_identity, "A snapshot")
+        """One snapshot.
+
+        :raises SnapshotNotFound: the stack has none of this id
+        """
+        stack = self._stack(context, stack_identity)
+        return self._shown(snapshots.get(self._engine, stack, snapshot_id))
 
     @base.request
     def delete_snapshot(
         self, context: RequestContext, stack_identity: Dict, snapshot_id: str
     ) -> None:
-        """Delete a snapshot."""
-        self._refuse(
-            context, stack_identity, "A snapshot", mutating="delete_snapshot"
+        """Delete a snapshot.
+
+        :raises SnapshotNotFound: the stack has none of this id
+        """
+        stack = self._stack(
+            context, stack_identity, mutating="delete_snapshot"
         )
+        found = snapshots.get(self._engine, stack, snapshot_id)
+        snapshots.delete(self._engine, context, stack, found)
 
     @base.request
     def stack_list_snapshots(
         self, context: RequestContext, stack_identity: Dict
     ) -> list[Dict]:
-        """The snapshots of a stack."""
-        self._refuse(context, stack_identity, "A snapshot")
-        return []
+        """The snapshots of a stack, the oldest first."""
+        stack = self._stack(context, stack_identity)
+        rows = self._engine.db.read(lambda conn: table.list_(conn, stack.id))
+        return [self._shown(each) for each in rows]
 
     @base.request
     def stack_restore(
         self, context: RequestContext, stack_identity: Dict, snapshot_id: str
     ) -> None:
-        """Begin to restore a stack from a snapshot."""
-        self._refuse(
-            context, stack_identity, "Restoring a stack", mutating="restore"
-        )
+        """Begin to restore a stack from a snapshot.
 
-    def _refuse(
-        self,
-        context: RequestContext,
-        stack_identity: Dict,
-        feature: str,
-        mutating: str | None = None,
-    ) -> Dict:
-        self._stack(context, stack_identity, mutating=mutating)
-        raise base.not_yet(feature)
+        :raises SnapshotNotFound: the stack has none of this id
+        """
+        stack = self._stack(context, stack_identity, mutating="restore")
+        found = snapshots.get(self._engine, stack, snapshot_id)
+        snapshots.restore(self._engine, context, stack, found)
+
+    def _shown(self, record: table.SnapshotRecord) -> Dict:
+        return {
+            **presenters.snapshot(record),
+            api.SNAPSHOT_DATA: snapshots.public(record),
+        }

@@ -27,6 +27,7 @@ from heat.db.events import EventRecord
 from heat.db.released import ReleasedRecord
 from heat.db.resources import ResourceRecord
 from heat.db.services import ServiceRecord
+from heat.db.snapshots import SnapshotRecord
 from heat.db.stacks import StackRecord
 from heat.engine.definition import StackDefinition
 from heat.rpc import api
@@ -233,6 +234,19 @@ def released(record: ReleasedRecord) -> Dict:
 
 
 # -- engines ------------------------------------------------------------------
+
+
+def snapshot(record: SnapshotRecord) -> Dict:
+    """A snapshot, without its data."""
+    return {
+        api.SNAPSHOT_ID: record.id,
+        api.SNAPSHOT_NAME: record.name,
+        api.SNAPSHOT_STACK_ID: record.stack_id,
+        api.SNAPSHOT_ACTION: record.action,
+        api.SNAPSHOT_STATUS: record.status,
+        api.SNAPSHOT_STATUS_REASON: record.status_reason,
+        api.SNAPSHOT_CREATION_TIME: time(record.created_at),
+    }
 
 
 def service(record: ServiceRecord, dead_after: float) -> Dict:

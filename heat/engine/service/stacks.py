@@ -27,7 +27,16 @@ from heat.common.i18n import _
 from heat.db import resources, stacks, templates
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters
-from heat.engine.stack import converge, delete, export, load, outputs
+from heat.engine.stack import (
+    abandon,
+    adopt,
+    converge,
+    delete,
+    export,
+    load,
+    outputs,
+    snapshots,
+)
 from heat.rpc import api
 
 LOG = logging.getLogger(__name__)
@@ -213,8 +222,11 @@ class StackEndpoint(base.Endpoint):
         :raises StackValidationFailed: and others of class 400
         """
         _refuse(files_container, template_id)
+        given = None
         if args.get(api.PARAM_ADOPT_STACK_DATA):
-            self._refuse_adopt()
+            if not self._engine.conf.enable_stack_adopt:
+                raise exception.NotSupported(feature="Stack Adopt")
+            given = adopt.read(args[api.PARAM_ADOPT_STACK_DATA])
         stack = converge.create(
             self._engine,
             context,
@@ -229,6 +241,7 @@ class StackEndpoint(base.Endpoint):
             user_creds_id=user_creds_id,
             stack_user_project_id=stack_user_project_id,
             parent_resource_name=parent_resource_name,
+            adopted=given,
         )
         return dict(presenters.identity(stack))
 
@@ -274,6 +287,7 @@ class StackEndpoint(base.Endpoint):
         :raises EntityNotFound: there is none, or it is somebody else's
         """
         stack = self._stack(context, stack_identity, mutating="delete")
+        snapshots.delete_all(self._engine, context, stack)
         delete.delete(self._engine, context, stack)
 
     @base.request
@@ -289,10 +303,10 @@ class StackEndpoint(base.Endpoint):
         self, context: RequestContext, stack_identity: Dict
     ) -> Dict:
         """Forget a stack and leave its resources alive."""
-        self._stack(context, stack_identity, mutating="abandon")
+        stack = self._stack(context, stack_identity, mutating="abandon")
         if not self._engine.conf.enable_stack_abandon:
             raise exception.NotSupported(feature="Stack Abandon")
-        raise base.not_yet("Abandoning a stack")
+        return abandon.abandon(self._engine, context, stack)
 
     @base.request
     def migrate_convergence_1(
@@ -356,11 +370,6 @@ class StackEndpoint(base.Endpoint):
         if left and stack.deleted_at is None:
             found[api.STACK_CLEANUP] = presenters.cleanup(left)
         return found
-
-    def _refuse_adopt(self) -> None:
-        if not self._engine.conf.enable_stack_adopt:
-            raise exception.NotSupported(feature="Stack Adopt")
-        raise base.not_yet("Adoption of resources")
 
 
 _EXPECTED = (exception.HeatException, ValueError)

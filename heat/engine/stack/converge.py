@@ -69,10 +69,12 @@ def create(
     stack_user_project_id: str | None = None,
     parent_resource_name: str | None = None,
     child: Child | None = None,
+    adopted: Mapping[str, begin.Given] | None = None,
 ) -> stacks.StackRecord:
     """Create a stack and begin its first traversal, in one transaction.
 
     :param child: what more there is to say when it is a nested one
+    :param adopted: objects to take over in place of making new ones
     :raises StackExists: the project has a stack of this name
     :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
     :raises HeatException, ValueError: of class 400; nothing is stored then
@@ -88,7 +90,7 @@ def create(
         identity, request, facade=child.facade if child else None
     )
     values: dict[str, Any] = {
-        **_new_row(identity, context, args),
+        **_new_row(identity, context, args, adopted is not None),
         "user_creds_id": user_creds_id,
         "owner_id": owner_id,
         "nested_depth": nested_depth,
@@ -98,6 +100,7 @@ def create(
     draft = draft_of(values, tuple(args.get("tags") or ()))
     prepare.check(engine, context, draft, prepared)
     traversal_id = str(uuid.uuid4())
+    order = _order(draft, prepared, traversal_id, adopted)
 
     def work(conn: sa.Connection) -> begin.Begun:
         earlier = begin.begun_before(conn, stack_id, traversal_id)
@@ -106,10 +109,9 @@ def create(
         _check_place(conn, engine, tenant, child)
         template_id = prepared.store(conn, child.files_of if child else None)
         stored = {**values, "raw_template_id": template_id}
-        return _insert(conn, draft, stored, prepared, traversal_id)
+        return _insert(conn, draft, stored, order)
 
-    begun = engine.db.run(work)
-    send(engine, context, begun)
+    send(engine, context, engine.db.run(work))
     return draft
 
 
@@ -124,7 +126,10 @@ def _check_place(
 
 
 def _new_row(
-    identity: HeatIdentifier, context: RequestContext, args: Mapping[str, Any]
+    identity: HeatIdentifier,
+    context: RequestContext,
+    args: Mapping[str, Any],
+    adopts: bool,
 ) -> dict[str, Any]:
     """The columns that every new stack has."""
     return {
@@ -134,30 +139,40 @@ def _new_row(
         "username": context.username or context.user_id,
         "disable_rollback": bool(args.get("disable_rollback", True)),
         "timeout": args.get("timeout_mins"),
-        "action": "CREATE",
+        "action": "ADOPT" if adopts else "CREATE",
         "status": "IN_PROGRESS",
         "status_reason": "",
         "created_at": timeutils.utcnow(),
     }
 
 
+def _order(
+    draft: stacks.StackRecord,
+    prepared: prepare.Prepared,
+    traversal_id: str,
+    adopted: Mapping[str, begin.Given] | None,
+) -> begin.Order:
+    """What a new stack is to reach; its template is not stored yet."""
+    return begin.Order(
+        draft.action,
+        0,
+        prepared.definition,
+        f"Stack {draft.action} started",
+        traversal_id=traversal_id,
+        given=adopted or {},
+    )
+
+
 def _insert(
     conn: sa.Connection,
     draft: stacks.StackRecord,
     values: dict[str, Any],
-    prepared: prepare.Prepared,
-    traversal_id: str,
+    order: begin.Order,
 ) -> begin.Begun:
     """Insert a stack whose template is stored, and begin to create it."""
     template_id: int = values["raw_template_id"]
     stacks.insert(conn, {**values, "tags": draft.tags})
-    order = begin.Order(
-        "CREATE",
-        template_id,
-        prepared.definition,
-        "Stack CREATE started",
-        traversal_id=traversal_id,
-    )
+    order = dataclasses.replace(order, template_id=template_id)
     stack = dataclasses.replace(draft, raw_template_id=template_id)
     return begin.begin(conn, stack, order, timeutils.utcnow())
 

@@ -38,6 +38,16 @@ def export(
 
     :raises EntityNotFound: its template is gone
     """
+    told = describe(engine, stack)
+    told["resources"] = _resources(engine, context, stack)
+    return told
+
+
+def describe(engine: Engine, stack: StackRecord) -> Dict:
+    """A stack with its template and environment, without its resources.
+
+    :raises EntityNotFound: its template is gone
+    """
     record = engine.db.read(
         lambda conn: templates.get(conn, stack.raw_template_id)
     )
@@ -63,7 +73,6 @@ def export(
         "template": record.template,
         "environment": shown.environment(),
         "files": shown.files(),
-        "resources": _resources(engine, context, stack),
     }
 
 
@@ -82,5 +91,7 @@ def _resources(
             for key, value in (kept.get("resource_data") or {}).items()
             if key not in hooks.HOOK_TYPES
         }
+        if row.external:
+            kept["external"] = True
         found[name] = kept
     return found

@@ -28,7 +28,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from heat.common import exception
-from heat.db import events, locks, models, resources, stacks, sync_points
+from heat.db import (
+    events,
+    locks,
+    models,
+    resource_data,
+    resources,
+    stacks,
+    sync_points,
+)
 from heat.engine.definition import StackDefinition
 from heat.engine.graph import build
 from heat.engine.ports import NodeKey
@@ -45,6 +53,7 @@ WALKS = {
     "SUSPEND": True,
     "RESUME": False,
     "CHECK": False,
+    "SNAPSHOT": False,
     # These begin in .locking.
     "LOCK": True,
     "UNLOCK": True,
@@ -58,6 +67,15 @@ _NO_BASE: Mapping[str, None] = dict.fromkeys(
 
 
 @dataclasses.dataclass(frozen=True)
+class Given:
+    """An object that was abandoned elsewhere, to be adopted."""
+
+    physical_id: str
+    metadata: Mapping[str, Any]
+    data: Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
 class Order:
     """What a traversal is to reach.
 
@@ -68,6 +86,8 @@ class Order:
     :param stack_values: further columns of the stack row to set with it
     :param cancels: running operations of earlier traversals end at their
         next poll, in place of running to their end
+    :param abandons: clean-up lets every object go; nothing is deleted
+    :param given: the objects that resources take over, by resource name
     :param releases: the stack's lock, which had failed, ends with it
     """
 
@@ -80,6 +100,8 @@ class Order:
         default_factory=lambda: str(uuid.uuid4())
     )
     cancels: bool = False
+    abandons: bool = False
+    given: Mapping[str, Given] = dataclasses.field(default_factory=dict)
     releases: bool = False
 
 
@@ -129,6 +151,7 @@ def begin(
         locks.lay_open(conn, stack.id)
     sync_points.delete_for_stack(conn, stack.id)
     graph = _graph(conn, stack, order, now)
+    graph.abandons = order.abandons
     stacks.update(conn, stack.id, current_deps=graph.to_json())
     sync_points.insert_many(
         conn,
@@ -309,10 +332,12 @@ def _wanted_rows(
             revived.append(best.id)
         if best.action == "INIT":
             unmade.setdefault(wish.resource_type, []).append(best.id)
+    _give_objects(order, fresh)
     for new, row_id in zip(
         fresh, resources.insert_many(conn, fresh), strict=True
     ):
         wanted[new["name"]] = row_id
+    _give_data(conn, order, wanted)
     if revived:
         resources.set_values(conn, revived, {"replaced_by": None})
     for type_, ids in sorted(unmade.items()):
@@ -326,6 +351,24 @@ def _wanted_rows(
             },
         )
     return wanted
+
+
+def _give_objects(order: Order, fresh: Sequence[dict[str, Any]]) -> None:
+    """Rows that adopt begin with the object that they will take over."""
+    if not order.given:
+        return
+    for new in fresh:
+        given = order.given.get(new["name"])
+        new["physical_id"] = given.physical_id if given else None
+        new["metadata"] = dict(given.metadata) if given else {}
+
+
+def _give_data(
+    conn: sa.Connection, order: Order, wanted: Mapping[str, int]
+) -> None:
+    for name, given in order.given.items():
+        if name in wanted and given.data:
+            resource_data.replace_all(conn, wanted[name], given.data)
 
 
 def new_row(

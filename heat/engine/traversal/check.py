@@ -54,6 +54,7 @@ ACTION_OF = {
     Step.DELETE: "DELETE",
     Step.RELEASE: "DELETE",
     Step.ADOPT: "ADOPT",
+    Step.TAKE: "ADOPT",
     Step.OBSERVE: "CHECK",
     Step.HAND_BACK: "UPDATE",
 }
@@ -260,7 +261,7 @@ def _claim_rows(
     requires: dict[int, list[int]] = {}
     for task in tasks:
         row = task.node.row
-        if task.action in ("CREATE", "UPDATE"):
+        if task.action in ("CREATE", "UPDATE", "ADOPT"):
             needs = {*row.requires, *scene.required_rows(task.node.key[0])}
             if len(needs) > len(row.requires):
                 requires[row.id] = sorted(needs)
@@ -297,5 +298,5 @@ def _say_what(
             "resource_type": type_of(task.node),
         }
         was = (row.current_template_id, row.resource_type)
-        if task.action == "CREATE" and was != tuple(now.values()):
+        if task.action in ("CREATE", "ADOPT") and was != tuple(now.values()):
             resources.set_values(conn, [row.id], now)

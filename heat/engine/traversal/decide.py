@@ -34,6 +34,7 @@ class Step(enum.Enum):
     REPLACE = "insert a replacement and check that instead"
     # update nodes whose object is the user's, or becomes so, or was
     ADOPT = "take the user's object after looking at it"
+    TAKE = "take over an object that was abandoned elsewhere"
     PASS = "the object becomes the user's; nothing is touched"  # noqa: S105
     OBSERVE = "look at the user's object again"
     HAND_BACK = "the user's object becomes Heat's and gets its properties"
@@ -67,6 +68,7 @@ class UpdateFacts:
     :param same_class: the wanted type is the row's, or a substitute of it
     :param change: None while nothing was compared (the row is new)
     :param move: how the object changes hands
+    :param adopts: it is to take over an object, not to make one
     """
 
     action: str
@@ -75,6 +77,7 @@ class UpdateFacts:
     same_class: bool = True
     change: Change | None = None
     move: Move = Move.NONE
+    adopts: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +90,7 @@ class CleanupFacts:
         template that the row was last finished with
     :param external: the object belongs to the user
     :param locked: we hold a lock on it (LOCK or UNLOCK had failed)
+    :param abandoned: the whole stack lets go of its objects
     """
 
     action: str
@@ -97,6 +101,7 @@ class CleanupFacts:
     deletion_policy: str = "delete"
     external: bool = False
     locked: bool = False
+    abandoned: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,6 +147,7 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     =====================================  =========
     is held                                WAIT
     is INIT, to take a user's object       ADOPT
+    is INIT, to adopt                      TAKE
     is INIT                                CREATE
     is being or was deleted                REPLACE
     is to take another object              REPLACE
@@ -158,8 +164,9 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     if facts.claimed:
         return Step.WAIT, "held by another operation"
     if facts.action == "INIT":
-        step = Step.ADOPT if facts.move is Move.ADOPT else Step.CREATE
-        return step, "new"
+        if facts.move is Move.ADOPT:
+            return Step.ADOPT, "new"
+        return Step.TAKE if facts.adopts else Step.CREATE, "new"
     if facts.action == "DELETE":
         return Step.REPLACE, "it was being deleted"
     if facts.move is Move.SWAP:
@@ -271,6 +278,9 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     is deleted already                     NOTHING
     is INIT without an object              DROP
     holds an object of the user's          FORGET
+    is abandoned, has no object            DROP
+    is abandoned, locked by us             RELEASE
+    is abandoned                           FORGET
     is to be retained, locked by us        RELEASE
     is to be retained                      FORGET
     otherwise                              DELETE
@@ -286,8 +296,17 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
         return Step.DROP, "never created"
     if facts.external:
         return Step.FORGET, "external"
+    if facts.abandoned:
+        return _abandoned(facts)
     if facts.deletion_policy == "retain" and facts.locked:
         return Step.RELEASE, "deletion_policy: retain"
     if facts.deletion_policy == "retain":
         return Step.FORGET, "deletion_policy: retain"
     return Step.DELETE, "not wanted any more"
+
+
+def _abandoned(facts: CleanupFacts) -> tuple[Step, str]:
+    """The step of a row whose stack lets go of all it has."""
+    if not facts.has_object:
+        return Step.DROP, "abandoned without an object"
+    return Step.RELEASE if facts.locked else Step.FORGET, "abandoned"

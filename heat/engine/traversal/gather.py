@@ -145,7 +145,12 @@ def load_nodes(
         if not key[1] and row.physical_id and not row.external
     }
     passed = resources.held_external(conn, going)
-    data = resource_data.get_many(conn, {row.id for row in made})
+    data = resource_data.get_many(
+        conn,
+        {row.id for row in made}.union(
+            row.id for row in acting.values() if row.physical_id
+        ),
+    )
     nodes = []
     for key, row in acting.items():
         version = (
@@ -363,7 +368,11 @@ def judge(
     """
     row = node.row
     facts = decide.UpdateFacts(
-        row.action, row.status, claimed=row.claim_id is not None
+        row.action,
+        row.status,
+        claimed=row.claim_id is not None,
+        # One that was given an object never makes a second one.
+        adopts=scene.stack.action == "ADOPT" or row.physical_id is not None,
     )
     if not facts.claimed:
         node.external_id = wish.external_id()
@@ -465,6 +474,7 @@ def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         has_object=row.physical_id is not None,
         external=row.external or node.held_external,
         locked=row.lock_found is not None,
+        abandoned=scene.graph.abandons,
     )
     node.step, node.because = decide.cleanup_step(facts)
     if node.step is not decide.Step.DELETE:

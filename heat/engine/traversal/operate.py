@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 
 from heat.common import exception
+from heat.common.i18n import _
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource, UpdateReplace, lifecycle, ownership
 from heat.engine.traversal import begin, gather, lock_nodes, way
@@ -32,6 +33,16 @@ _LONGEST_PAUSE = 30
 def prepare(engine: Engine, scene: Scene, task: Task) -> None:
     rsrc = task.node.rsrc
     if rsrc is None or task.error is not None:
+        return
+    if task.node.step is Step.TAKE and not task.node.row.physical_id:
+        task.error = ValueError(
+            _("The data to adopt have no resource_id for it")
+        )
+        return
+    if task.node.step is Step.TAKE and rsrc.has_nested():
+        task.error = ValueError(
+            _("A resource with a stack of its own can't be adopted")
+        )
         return
     task.operation = _operation(engine, task, rsrc, scene)
 
@@ -51,6 +62,8 @@ def _operation(
         return ownership.Observation(
             rsrc, node.external_id, timeout_at, engine.monotonic
         )
+    if node.step is Step.TAKE:
+        return _taking_over(engine, task, rsrc, timeout_at)
     if node.step is Step.HAND_BACK:
         return ownership.HandBack(
             rsrc, node.properties, timeout_at, engine.monotonic
@@ -62,6 +75,27 @@ def _operation(
         task.action,
         before=gather.before(node) if task.action == "UPDATE" else None,
         timeout_at=timeout_at,
+        monotonic=engine.monotonic,
+    )
+
+
+def _taking_over(
+    engine: Engine, task: Task, rsrc: Resource, timeout_at: float
+) -> lifecycle.Operation:
+    """What lets the plug-in take over what its row was given."""
+    row = task.node.row
+    given = {
+        "name": row.name,
+        "type": rsrc.type(),
+        "resource_id": row.physical_id,
+        "metadata": row.metadata or {},
+        "resource_data": dict(task.node.data),
+    }
+    return lifecycle.Operation(
+        rsrc,
+        task.action,
+        timeout_at=timeout_at,
+        arguments=(given,),
         monotonic=engine.monotonic,
     )
 

@@ -32,7 +32,15 @@ from heat.db import events, locks, resources, stacks, sync_points, templates
 from heat.engine.graph import build
 from heat.engine.graph.build import STACK_CLEANUP, STACK_UPDATE
 from heat.engine.ports import Engine, NodeKey
-from heat.engine.traversal import begin, cleanup, finish, locking, rows, tasks
+from heat.engine.traversal import (
+    begin,
+    cleanup,
+    finish,
+    locking,
+    rows,
+    snapshotting,
+    tasks,
+)
 from heat.engine.traversal.scene import Scene, load_definition
 from heat.engine.traversal.tasks import Result
 
@@ -155,6 +163,7 @@ def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
         stack.raw_template_id,
         scene.definition if _updates(scene) else None,
         f"Stack {stack.action} cleaning up",
+        abandons=scene.graph.abandons,
     )
 
 
@@ -175,6 +184,8 @@ def _set_state(
     now: datetime.datetime,
 ) -> None:
     stacks.update(conn, stack.id, status=status, status_reason=reason)
+    if stack.action == "SNAPSHOT":
+        snapshotting.settle(conn, stack, status, reason)
     events.insert_many(
         conn, [begin.stack_event(stack, stack.action, status, reason, now)]
     )
@@ -256,6 +267,8 @@ def _failed_stack(
     cancels: bool = False,
 ) -> begin.Begun | None:
     """The stack row is FAILED: say so, and begin what follows."""
+    if stack.action == "SNAPSHOT":
+        snapshotting.settle(conn, stack, "FAILED", reason)
     events.insert_many(
         conn, [begin.stack_event(stack, stack.action, "FAILED", reason, now)]
     )
@@ -277,7 +290,14 @@ def _rollback(
     reason = f"Stack ROLLBACK started ({reason})"
     target = stack.last_complete_template_id
     if target is None:
-        return begin.Order("ROLLBACK", stack.raw_template_id, None, reason)
+        # What could not be adopted is left as it was found.
+        return begin.Order(
+            "ROLLBACK",
+            stack.raw_template_id,
+            None,
+            reason,
+            abandons=stack.action == "ADOPT",
+        )
     return begin.Order(
         "ROLLBACK", target, load_definition(conn, stack, target), reason
     )

@@ -205,7 +205,7 @@ def row_values(
     if node.step in (Step.ADOPT, Step.OBSERVE):
         # Adopting ends with a look at the object, as CHECK does.
         values["action"] = "CHECK"
-    if node.step in (Step.ADOPT, Step.HAND_BACK):
+    if node.step in (Step.ADOPT, Step.HAND_BACK, Step.TAKE):
         values["external"] = node.step is Step.ADOPT
     metadata = rsrc.changes().metadata
     if metadata is not None or task.action in ("CREATE", "ADOPT"):
@@ -249,7 +249,10 @@ def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
     }
     if node.rsrc is not None:
         values["physical_id"] = node.rsrc.resource_id
-    if task.action == "CREATE":
+    if node.step is Step.TAKE and not values.get("physical_id"):
+        # There is nothing of somebody else's to be careful with.
+        values["external"] = False
+    if task.action == "CREATE" or node.step is Step.TAKE:
         values["rsrc_prop_data_id"] = task.prop_data_id
     elif task.action == "UPDATE":
         values["tried_prop_data_id"] = task.prop_data_id
@@ -300,6 +303,7 @@ def _released(
 ) -> dict[str, Any]:
     row = result.node.row
     theirs = row.external or result.node.held_external
+    ours = "abandon" if scene.graph.abandons else "retain"
     return {
         "stack_id": scene.stack.id,
         "stack_name": scene.stack.name,
@@ -308,7 +312,7 @@ def _released(
         "resource_type": row.resource_type,
         "physical_resource_id": row.physical_id,
         "region": scene.context.region_name,
-        "reason": "external" if theirs else "retain",
+        "reason": "external" if theirs else ours,
         "created_at": now,
     }
 

@@ -23,6 +23,7 @@ from oslo_utils import timeutils
 
 from heat.db import events, properties_data
 from heat.engine.resource import ownership
+from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
 
@@ -142,7 +143,9 @@ def begun_with(task: Task) -> dict[str, Any] | None:
     if task.begun is not None:
         return task.begun
     rsrc = task.node.rsrc
-    if rsrc is None or task.action not in ("CREATE", "UPDATE"):
+    if rsrc is None or not (
+        task.action in ("CREATE", "UPDATE") or task.node.step is Step.TAKE
+    ):
         return None
     return rsrc.stored_properties()
 

@@ -37,6 +37,7 @@ CONF = """
 [DEFAULT]
 auth_strategy = noauth
 transport_url = {rabbit}
+rpc_response_timeout = 5
 concurrency_backend = {backend}
 num_engine_workers = 2
 log_file = {directory}/heat.log

@@ -225,26 +225,45 @@ class ProjectTest(EngineTest):
                         **values,
                     )
 
-    def test_what_is_still_to_come_says_so(self):
+    def test_snapshots(self):
         identity = self.create()
-        for method, args in (
-            ("stack_snapshot", (identity, "s")),
-            ("stack_list_snapshots", (identity,)),
-            ("stack_restore", (identity, "s")),
-        ):
+        self.wait(identity, "CREATE")
+        made = self.client.stack_snapshot(self.ctx, identity, "s")
+        self.assertEqual(
+            ("CREATE", "IN_PROGRESS", None),
+            (made["action"], made["status"], made["data"]),
+        )
+        self.wait(identity, "SNAPSHOT")
+        [listed] = self.client.stack_list_snapshots(self.ctx, identity)
+        self.assertEqual(made["id"], listed["id"])
+        shown = self.client.show_snapshot(self.ctx, identity, made["id"])
+        self.assertEqual("SNAPSHOT", shown["data"]["action"])
+        self.client.stack_restore(self.ctx, identity, made["id"])
+        self.wait(identity, "RESTORE")
+        self.client.delete_snapshot(self.ctx, identity, made["id"])
+        for method in ("show_snapshot", "delete_snapshot", "stack_restore"):
             with self.subTest(method=method):
-                error = self.assertRaises(
-                    exception.NotImplementedYet,
+                self.assertRaises(
+                    exception.SnapshotNotFound,
                     getattr(self.client, method),
                     self.ctx,
-                    *args,
+                    identity,
+                    made["id"],
                 )
-                self.assertIn("not implemented", str(error))
+
+    def test_abandon_and_adopt_are_off(self):
+        identity = self.create()
         self.assertRaises(
             exception.NotSupported,
             self.client.abandon_stack,
             self.ctx,
             identity,
+        )
+        self.assertRaises(
+            exception.NotSupported,
+            self.create,
+            "other",
+            adopt_stack_data={"resources": {}},
         )
 
 

@@ -30,6 +30,16 @@ UPDATES = [
     # (reason, facts, step)
     ("a held row waits", UpdateFacts("INIT", "COMPLETE", True), Step.WAIT),
     ("new", UpdateFacts("INIT", "COMPLETE"), Step.CREATE),
+    (
+        "new, to adopt",
+        UpdateFacts("INIT", "COMPLETE", adopts=True),
+        Step.TAKE,
+    ),
+    (
+        "new, to adopt, the user's",
+        UpdateFacts("INIT", "COMPLETE", adopts=True, move=Move.ADOPT),
+        Step.ADOPT,
+    ),
     ("being deleted", UpdateFacts("DELETE", "IN_PROGRESS"), Step.REPLACE),
     ("delete failed", UpdateFacts("DELETE", "FAILED"), Step.REPLACE),
     ("deleted", UpdateFacts("DELETE", "COMPLETE"), Step.REPLACE),
@@ -106,6 +116,21 @@ UPDATES = [
 ]
 
 CLEANUPS = [
+    (
+        "abandoned",
+        CleanupFacts("CREATE", "COMPLETE", abandoned=True),
+        Step.FORGET,
+    ),
+    (
+        "abandoned, never made",
+        CleanupFacts("CREATE", "FAILED", has_object=False, abandoned=True),
+        Step.DROP,
+    ),
+    (
+        "abandoned, locked by us",
+        CleanupFacts("LOCK", "FAILED", locked=True, abandoned=True),
+        Step.RELEASE,
+    ),
     ("held", CleanupFacts("CREATE", "COMPLETE", claimed=True), Step.WAIT),
     ("living", CleanupFacts("CREATE", "COMPLETE", living=True), Step.NOTHING),
     ("gone already", CleanupFacts("DELETE", "COMPLETE"), Step.NOTHING),

@@ -1,0 +1,94 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Abandons a stack: Heat forgets it, and its objects stay.
+
+It is a delete in which every object is let go; the stacks below go in the
+same transaction, so that none of them is left without its parent.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_utils import timeutils
+
+from heat.common import exception
+from heat.common.context import RequestContext
+from heat.common.i18n import _
+from heat.db import snapshots, stacks
+from heat.engine.ports import Engine
+from heat.engine.stack import converge, export
+from heat.engine.stack import snapshots as kept
+from heat.engine.traversal import begin
+
+
+def abandon(
+    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+) -> dict[str, Any]:
+    """Begin to let a stack go; what another Heat needs to adopt it.
+
+    :raises ActionInProgress: something runs on it, or below it
+    :raises StackLocked: it is locked, or a stack below it is
+    :raises NotSupported: it is a nested stack
+    """
+    if stack.owner_id is not None:
+        raise exception.NotSupported(
+            feature=_("Abandoning a nested stack without its parent")
+        )
+    _check_idle(stack)
+    told = export.export(engine, context, stack)
+    traversal_ids: dict[str, str] = {}
+
+    def work(conn: sa.Connection) -> list[begin.Begun]:
+        found = [stack]
+        for stack_id in stacks.descendants(conn, stack.id):
+            below = stacks.get(conn, stack_id)
+            if below is not None and stack_id != stack.id:
+                found.append(below)
+        begun = []
+        for each in found:
+            traversal_id = traversal_ids.setdefault(each.id, str(uuid.uuid4()))
+            begun.append(_begin(conn, each, traversal_id))
+        return begun
+
+    for begun in engine.db.run(work):
+        converge.send(engine, context, begun)
+    return told
+
+
+def _check_idle(stack: stacks.StackRecord) -> None:
+    if stack.status == "IN_PROGRESS" or stack.deleted_at is not None:
+        raise exception.ActionInProgress(
+            stack_name=stack.name, action=stack.action
+        )
+
+
+def _begin(
+    conn: sa.Connection, stack: stacks.StackRecord, traversal_id: str
+) -> begin.Begun:
+    earlier = begin.begun_before(conn, stack.id, traversal_id)
+    if earlier is not None:
+        return earlier
+    _check_idle(stack)
+    for each in snapshots.list_(conn, stack.id):
+        kept.forget(conn, each)
+    order = begin.Order(
+        "DELETE",
+        stack.raw_template_id,
+        None,
+        "Stack abandon started",
+        traversal_id=traversal_id,
+        abandons=True,
+    )
+    return begin.begin(conn, stack, order, timeutils.utcnow())
