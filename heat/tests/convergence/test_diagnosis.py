@@ -136,11 +136,11 @@ class DiagnosisTest(base.TestCase):
         self.world.run()
         self.execute(
             sa.update(models.stack).values(
-                action="SNAPSHOT", status="IN_PROGRESS"
+                action="LOCK", status="IN_PROGRESS"
             )
         )
         self.sweep()
-        self.assertEqual("SNAPSHOT_IN_PROGRESS", self.world.state(stack))
+        self.assertEqual("LOCK_IN_PROGRESS", self.world.state(stack))
 
     def test_living_engines(self):
         self.world.db.run(
