@@ -131,16 +131,16 @@ class DiagnosisTest(base.TestCase):
         self.sweep()
         self.assertEqual("ROLLBACK_COMPLETE", self.world.state(stack))
 
-    def test_other_actions_are_left_alone(self):
+    def test_actions_of_other_makes_are_left_alone(self):
         stack = self.chain()
         self.world.run()
         self.execute(
             sa.update(models.stack).values(
-                action="LOCK", status="IN_PROGRESS"
+                action="MIGRATE", status="IN_PROGRESS"
             )
         )
         self.sweep()
-        self.assertEqual("LOCK_IN_PROGRESS", self.world.state(stack))
+        self.assertEqual("MIGRATE_IN_PROGRESS", self.world.state(stack))
 
     def test_living_engines(self):
         self.world.db.run(
