@@ -25,7 +25,7 @@ class ChaosTest(base.TestCase):
             test_stories.address(test_stories.MYSQL),
             test_stories.address(test_stories.RABBIT),
             engines=3,
-            stacks=8,
-            resources=8,
+            stacks=5,
+            resources=6,
         )
         self.assertEqual([], wrong)
