@@ -169,10 +169,7 @@ class Runner:
         mine, rest = nodes[:room], nodes[room:]
         if mine:
             self.take(context, stack_id, traversal_id, mine)
-        for start in range(0, len(rest), MESSAGE):
-            self._bus.send(
-                context, stack_id, traversal_id, rest[start : start + MESSAGE]
-            )
+        self._offer(context, stack_id, traversal_id, rest)
 
     def take(
         self,
@@ -221,7 +218,7 @@ class Runner:
         self._timer.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
         for lane in self._running():
-            self._offer(lane, list(lane.ready))
+            self._offer_of(lane, list(lane.ready))
 
     def _running(self) -> list[Lane]:
         return list(self._lanes.values())
@@ -309,7 +306,7 @@ class Runner:
             surplus = self._keep(lane, done.ready)
             lane.busy += len(done.threads) + len(done.waiting)
             lane.stepping += len(done.threads)
-        self._offer(lane, surplus)
+        self._offer_of(lane, surplus)
         for task, first in done.threads:
             self._pool.submit(self._advance, lane, scene, task, first)
         for delay, task in done.waiting:
@@ -330,14 +327,20 @@ class Runner:
         if done.ended or done.begun:
             self._scenes.forget(lane.traversal_id)
 
-    def _offer(self, lane: Lane, nodes: Sequence[NodeKey]) -> None:
+    def _offer_of(self, lane: Lane, nodes: Sequence[NodeKey]) -> None:
+        self._offer(lane.context, lane.stack_id, lane.traversal_id, nodes)
+
+    def _offer(
+        self,
+        context: RequestContext,
+        stack_id: str,
+        traversal_id: str,
+        nodes: Sequence[NodeKey],
+    ) -> None:
         """Offer nodes to every engine."""
         for start in range(0, len(nodes), MESSAGE):
             self._bus.send(
-                lane.context,
-                lane.stack_id,
-                lane.traversal_id,
-                nodes[start : start + MESSAGE],
+                context, stack_id, traversal_id, nodes[start : start + MESSAGE]
             )
 
     def _write_later(self, lane: Lane, results: list[tasks.Result]) -> None:
