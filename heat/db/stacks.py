@@ -95,10 +95,13 @@ class StackRecord:
         return self.action, self.status
 
 
-_COLUMNS = tuple(
-    _stack.c[field.name]
-    for field in dataclasses.fields(StackRecord)
-    if field.name != "tags"
+# Made once: it takes longer to put together than to run.
+_ROWS = sa.select(
+    *(
+        _stack.c[field.name]
+        for field in dataclasses.fields(StackRecord)
+        if field.name != "tags"
+    )
 )
 
 _FILTERS = {
@@ -195,7 +198,7 @@ def get(
     conn: sa.Connection, stack_id: str, show_deleted: bool = False
 ) -> StackRecord | None:
     """The stack with this id, or None."""
-    query = sa.select(*_COLUMNS).where(_stack.c.id == stack_id)
+    query = _ROWS.where(_stack.c.id == stack_id)
     if not show_deleted:
         query = query.where(_stack.c.deleted_at.is_(None))
     found = _records(conn, query)
@@ -208,7 +211,7 @@ def get_many(
     """The stacks with these ids, by id; missing ones are left out."""
     found: dict[str, StackRecord] = {}
     for chunk in bulk.chunks(sorted(set(stack_ids))):
-        query = sa.select(*_COLUMNS).where(_stack.c.id.in_(chunk))
+        query = _ROWS.where(_stack.c.id.in_(chunk))
         if not show_deleted:
             query = query.where(_stack.c.deleted_at.is_(None))
         found.update((each.id, each) for each in _records(conn, query))
@@ -224,8 +227,7 @@ def get_by_name(
     newest is taken.
     """
     query = (
-        sa.select(*_COLUMNS)
-        .where(
+        _ROWS.where(
             _stack.c.tenant == tenant,
             _stack.c.name == name,
             _stack.c.deleted_at.is_(None),
@@ -261,7 +263,7 @@ def list_(
     )
     query = pagination.page(
         conn,
-        sa.select(*_COLUMNS).where(*_conditions(selection)),
+        _ROWS.where(*_conditions(selection)),
         keys,
         None if marker is None else _stack.c.id == marker,
         limit,
@@ -282,11 +284,9 @@ def count_live(conn: sa.Connection, tenant: str) -> int:
 
 def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
     """The living stacks directly below one, the oldest first."""
-    query = (
-        sa.select(*_COLUMNS)
-        .where(_stack.c.owner_id == owner_id, _stack.c.deleted_at.is_(None))
-        .order_by(_stack.c.created_at, _stack.c.id)
-    )
+    query = _ROWS.where(
+        _stack.c.owner_id == owner_id, _stack.c.deleted_at.is_(None)
+    ).order_by(_stack.c.created_at, _stack.c.id)
     return _records(conn, query)
 
 
@@ -305,7 +305,7 @@ def root_of(conn: sa.Connection, stack: StackRecord) -> str:
 
 def in_progress(conn: sa.Connection) -> list[StackRecord]:
     """Every living stack that a traversal works on."""
-    query = sa.select(*_COLUMNS).where(
+    query = _ROWS.where(
         _stack.c.status == "IN_PROGRESS", _stack.c.deleted_at.is_(None)
     )
     return _records(conn, query)

@@ -104,6 +104,35 @@ def mark_done(
     return _advance(conn, traversal, keys, {"done": True}, ready=ready)
 
 
+def mark_at_zero(
+    conn: sa.Connection, traversal: Traversal, missing: Mapping[NodeKey, int]
+) -> bool:
+    """Bring nodes their last inputs and mark them done, in one go.
+
+    :param missing: how many inputs each still misses; the caller's own
+        transaction has marked those done
+    :returns: False: one of them was not as expected. Some are marked then:
+        the transaction must not commit.
+    """
+    alike: dict[tuple[int, bool], list[NodeKey]] = defaultdict(list)
+    for key, count in sorted(missing.items()):
+        alike[(count, key[1])].append(key)
+    for (count, _half), keys in sorted(alike.items()):
+        for chunk in _chunks(keys):
+            marked = conn.execute(
+                sa.update(_points)
+                .where(
+                    _these(traversal, chunk),
+                    _points.c.remaining == count,
+                    _points.c.done.is_(False),
+                )
+                .values(remaining=0, done=True)
+            ).rowcount
+            if marked != len(chunk):
+                return False
+    return True
+
+
 def decrement(
     conn: sa.Connection,
     traversal: Traversal,

@@ -249,9 +249,18 @@ class StackDefinition:
         """Tell what is known of a resource."""
         self._nodes[name] = data
 
+    def forget_node(self, name: str) -> None:
+        """Take back what was told of a resource."""
+        self._nodes.pop(name, None)
+
     def node(self, name: str) -> NodeData | None:
         """What is known of a resource; None before it's made."""
         return self._nodes.get(name)
+
+    def nodes(self) -> list[str]:
+        """Names of the resources of which something is known, those that
+        the template has not (any more) among them."""
+        return list(self._nodes)
 
     # -- checks ---------------------------------------------------------------
 

@@ -19,10 +19,9 @@ something to do, in one transaction; :mod:`.operate` runs the operations, and
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import logging
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,6 +31,7 @@ from heat.db import resources, sync_points
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import (
     begin,
+    claims,
     gather,
     hooks,
     lock_nodes,
@@ -61,6 +61,9 @@ ACTION_OF = {
 
 # Steps that need a claim; ACT shows the stack's own action.
 CLAIMING = frozenset({*ACTION_OF, Step.ACT})
+
+# Steps that leave nothing to do but to say so in the row.
+AT_ONCE = frozenset({Step.KEEP, Step.NOTHING, Step.DROP})
 
 
 @dataclasses.dataclass
@@ -119,7 +122,7 @@ def take_up(
         if node.step is Step.WAIT:
             taken.left.append(node.key)
         elif node.step not in CLAIMING and node.step is not Step.REPLACE:
-            taken.results.append(_at_once(scene, node))
+            taken.results.append(at_once(scene, node))
     taken.results.extend(_gone(key, scene) for key in gone if not key[1])
     if tasks or replaced:
         _claim(engine, scene, taken, tasks, replaced)
@@ -144,7 +147,8 @@ def _gone(key: NodeKey, scene: Scene) -> Result:
     return Result(node)
 
 
-def _at_once(scene: Scene, node: Node) -> Result:
+def at_once(scene: Scene, node: Node) -> Result:
+    """How a node with nothing to claim has ended."""
     if node.step is Step.KEEP:
         return Result(node, attributes=kept_attributes(scene, node))
     return Result(node, attributes=dict(node.attributes))
@@ -167,19 +171,55 @@ def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Claimed:
+class Claimed:
     """What a claiming transaction gave.
 
     :ivar ready: the keys that may act
     :ivar held: the row ids that are ours now
     :ivar prop_ids: ids of recorded properties, by row id
-    :ivar again: keys whose replacement is there now
+    :ivar refused: row ids that may not have their object -> why
     """
 
     ready: set[NodeKey]
     held: set[int]
     prop_ids: dict[int, int]
-    again: list[NodeKey]
+    refused: dict[int, str]
+
+
+def announce(engine: Engine, tasks: Iterable[Task]) -> None:
+    """Make operations known as this engine's, before they are claimed."""
+    claim_id = str(uuid.uuid4())
+    for task in tasks:
+        task.claim_id = claim_id
+        engine.in_hand.add(task, (claim_id, task.node.row.id))
+        learn(task)
+
+
+def claim(
+    conn: sa.Connection,
+    engine: Engine,
+    scene: Scene,
+    tasks: Sequence[Task],
+    ready: set[NodeKey],
+) -> Claimed:
+    """Claim the rows of announced operations.
+
+    :param ready: the nodes that may act; their SyncPoints are locked
+    """
+    able = [task for task in tasks if task.node.key in ready]
+    now = timeutils.utcnow()
+    for task in able:
+        task.claimed_at = now
+    theirs = claims.theirs(conn, scene, able)
+    able = [task for task in able if task.node.row.id not in theirs]
+    held = _claim_rows(conn, engine, scene, able)
+    ours = [task for task in able if task.node.row.id in held]
+    return Claimed(
+        ready,
+        held,
+        note(conn, scene, [t for t in ours if not t.may_note_late]),
+        claims.refused(conn, engine, scene, ours),
+    )
 
 
 def _claim(
@@ -190,50 +230,35 @@ def _claim(
     replaced: list[Node],
 ) -> None:
     """One transaction: fence, claim by action, insert replacements."""
-    claim_id = str(uuid.uuid4())
+    announce(engine, tasks)
     now = timeutils.utcnow()
-    for task in tasks:
-        task.claimed_at = now
-        task.claim_id = claim_id
-        engine.in_hand.add(task, (claim_id, task.node.row.id))
-        learn(task)
     wishes = [
         replacement.Wish(node.key, node.row, type_of(node))
         for node in replaced
     ]
 
-    def work(conn: sa.Connection) -> _Claimed:
+    def work(conn: sa.Connection) -> tuple[Claimed, list[NodeKey]]:
         keys = [each.node.key for each in tasks] + [w.key for w in wishes]
         ready = sync_points.fence(conn, scene.traversal, keys)
-        able = [task for task in tasks if task.node.key in ready]
-        held = _claim_rows(conn, engine, scene, able, claim_id, now)
-        ours = [task for task in able if task.node.row.id in held]
-        return _Claimed(
-            ready,
-            held,
-            note(conn, scene, [t for t in ours if not t.may_note_late]),
-            replacement.make_many(
-                conn,
-                scene.target_template_id,
-                [wish for wish in wishes if wish.key in ready],
-                now,
-            ),
+        claimed = claim(conn, engine, scene, tasks, ready)
+        wanted = [wish for wish in wishes if wish.key in ready]
+        return claimed, replacement.make_many(
+            conn, scene.target_template_id, wanted, now
         )
 
-    claimed = engine.db.run(work)
+    claimed, linked = engine.db.run(work)
     engine.probe("claimed")
-    _take(engine, scene, taken, tasks, claimed)
-    taken.again.extend(claimed.again)
-    linked = set(claimed.again)
-    taken.left.extend(w.key for w in wishes if w.key not in linked)
+    take(engine, scene, taken, tasks, claimed)
+    taken.again.extend(linked)
+    taken.left.extend(w.key for w in wishes if w.key not in set(linked))
 
 
-def _take(
+def take(
     engine: Engine,
     scene: Scene,
     taken: TakenUp,
-    tasks: list[Task],
-    claimed: _Claimed,
+    tasks: Iterable[Task],
+    claimed: Claimed,
 ) -> None:
     """Make ready for work what is ours, and leave what is not."""
     for task in tasks:
@@ -243,6 +268,8 @@ def _take(
             again = key in claimed.ready
             (taken.again if again else taken.left).append(key)
             continue
+        if row.id in claimed.refused:
+            task.error = ValueError(claimed.refused[row.id])
         task.noted = not task.may_note_late
         task.prop_data_id = claimed.prop_ids.get(row.id, row.rsrc_prop_data_id)
         operate.prepare(engine, scene, task)
@@ -253,10 +280,11 @@ def _claim_rows(
     conn: sa.Connection,
     engine: Engine,
     scene: Scene,
-    tasks: Iterable[Task],
-    claim_id: str,
-    now: datetime.datetime,
+    tasks: Sequence[Task],
 ) -> set[int]:
+    if not tasks:
+        return set()
+    first = tasks[0]
     alike: dict[tuple[str, int], list[int]] = {}
     requires: dict[int, list[int]] = {}
     for task in tasks:
@@ -271,10 +299,10 @@ def _claim_rows(
         held |= resources.claim(
             conn,
             ids,
-            claim_id,
+            first.claim_id,
             engine.engine_id,
             action,
-            now,
+            first.claimed_at or timeutils.utcnow(),
             atomic_key=atomic_key,
             replaced=action == "DELETE",
             requires=requires,
@@ -293,10 +321,18 @@ def _say_what(
     """
     for task in tasks:
         row, target = task.node.row, scene.target_template_id
-        now = {
+        now: dict[str, Any] = {
             "current_template_id": target,
             "resource_type": type_of(task.node),
         }
         was = (row.current_template_id, row.resource_type)
-        if task.action in ("CREATE", "ADOPT") and was != tuple(now.values()):
+        changed = was != tuple(now.values())
+        if task.node.step is Step.ADOPT:
+            # From now on everybody sees that somebody looks at the object.
+            now["physical_id"] = task.node.external_id
+            changed = True
+        if task.action in ("CREATE", "ADOPT") and changed:
             resources.set_values(conn, [row.id], now)
+        elif task.node.step is Step.OBSERVE and not row.external:
+            # It is the user's, whatever a look at it brings.
+            resources.set_values(conn, [row.id], {"external": True})

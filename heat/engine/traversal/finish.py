@@ -25,7 +25,7 @@ import dataclasses
 import datetime
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -36,9 +36,16 @@ from heat.db import (
     sync_points,
 )
 from heat.engine.ports import Engine, NodeKey
-from heat.engine.traversal import begin, hooks, replacement, rows
+from heat.engine.traversal import (
+    ahead,
+    begin,
+    check,
+    hooks,
+    replacement,
+    rows,
+)
 from heat.engine.traversal.decide import Step
-from heat.engine.traversal.scene import Scene, encode_attributes
+from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task, note
 
 LOG = logging.getLogger(__name__)
@@ -52,35 +59,50 @@ class Written:
     :ivar again: nodes to take up again (their replacement is there now)
     :ivar superseded: row ids to send again on the newest traversal
     :ivar done: what was written and marked done in this traversal
+    :ivar taken: what became of nodes that were decided ahead
     """
 
     fired: list[NodeKey] = dataclasses.field(default_factory=list)
     again: list[NodeKey] = dataclasses.field(default_factory=list)
     superseded: list[int] = dataclasses.field(default_factory=list)
     done: list[Result] = dataclasses.field(default_factory=list)
+    taken: check.TakenUp = dataclasses.field(default_factory=check.TakenUp)
 
 
-def finish(engine: Engine, scene: Scene, results: Sequence[Result]) -> Written:
-    """Write nodes that ended well, or need a replacement; one transaction."""
+def finish(
+    engine: Engine,
+    scene: Scene,
+    results: Sequence[Result],
+    plan: ahead.Ahead | None = None,
+) -> Written:
+    """Write nodes that ended well, or need a replacement; one transaction.
+
+    :param plan: what was decided about the nodes that this makes ready
+    """
     todo = sorted(results, key=lambda each: each.node.row.id)
     strays: list[Result] = []
     now = timeutils.utcnow()
     engine.probe("finishing")
-
-    def work(conn: sa.Connection) -> Written:
-        return _finish(conn, scene, todo, now)
-
     while True:
         try:
-            written = engine.db.run(work)
+            written = engine.db.run(
+                lambda conn: _finish(
+                    conn, engine, scene, todo, plan or ahead.Ahead(), now
+                )
+            )
             break
+        except ahead.Misjudged:
+            plan = None
         except rows.LostClaim as lost:
             # Each member of the group is atomic of its own: go on without.
+            plan = None
             strays.append(lost.result)
             todo.remove(lost.result)
     engine.probe("finished")
     for each in written.done:
-        _tell(scene, each)
+        ahead.expect(scene, each)
+    if plan is not None:
+        written.taken = plan.taken(engine, scene)
     for stray in strays:
         record_stray(engine, stray)
     return written
@@ -88,12 +110,15 @@ def finish(engine: Engine, scene: Scene, results: Sequence[Result]) -> Written:
 
 def _finish(
     conn: sa.Connection,
+    engine: Engine,
     scene: Scene,
     results: Sequence[Result],
+    plan: ahead.Ahead,
     now: datetime.datetime,
 ) -> Written:
     ended = [each for each in results if not each.replace]
     paused = _paused(conn, scene, ended)
+    count = len(ended)
     ended = [each for each in ended if each not in paused]
     done = sync_points.mark_done(
         conn, scene.traversal, [each.node.key for each in ended]
@@ -106,15 +131,20 @@ def _finish(
     superseded = [
         each for each in ended if each.task and each.node.key not in done
     ]
-    rows.write(conn, scene, current + superseded + paused, now)
+    passed = plan.pass_along(conn, scene) if len(current) == count else []
+    rows.write(conn, scene, current + superseded + paused + passed, now)
     hooks.pause_after(
         conn,
         scene,
         [(each.node, each.task.action) for each in paused if each.task],
     )
     written.superseded += [each.node.row.id for each in superseded]
-    written.fired = pass_on(conn, scene, [each.node.key for each in current])
-    written.done = current
+    written.done = current + passed
+    along = plan.missing if passed else {}
+    fired = pass_on(
+        conn, scene, [each.node.key for each in written.done], along
+    )
+    written.fired = plan.claim(conn, engine, scene, fired)
     return written
 
 
@@ -135,15 +165,21 @@ def _paused(
 
 
 def pass_on(
-    conn: sa.Connection, scene: Scene, keys: Iterable[NodeKey]
+    conn: sa.Connection,
+    scene: Scene,
+    keys: Iterable[NodeKey],
+    but: Collection[NodeKey] = (),
 ) -> list[NodeKey]:
     """Take these nodes, just marked done, off what their dependants await.
 
+    :param but: dependants that await nothing any more
     :returns: the nodes that became ready
     """
     counts: Counter[NodeKey] = Counter()
     for key in keys:
-        counts.update(scene.graph.required_by(key))
+        counts.update(
+            above for above in scene.graph.required_by(key) if above not in but
+        )
     if not counts:
         return []
     complete = [
@@ -202,26 +238,14 @@ def _replace(
     written.again.extend(linked)
 
 
-def _tell(scene: Scene, result: Result) -> None:
-    """Spare this engine's dependants of a node the way to the database."""
-    key, rsrc = result.node.key, result.node.rsrc
-    if not key[1] or rsrc is None or result.node.step is Step.ACT:
-        return
-    scene.tell(
-        key[0],
-        result.node.row.id,
-        rsrc.reference_id(),
-        encode_attributes(result.attributes),
-    )
-
-
 # -- while it runs ------------------------------------------------------------
 
 
 def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     """Record what waiting operations have made so far.
 
-    From here on a crash finds the object by its id.
+    From here on a crash finds the object by its id; and what a signal
+    needs that comes before the end, such as who may send it, is there.
     """
     fresh = [task for task in tasks if not task.saved]
     if not fresh:
@@ -239,12 +263,11 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
             }
             if row_id in prop_ids:
                 values["rsrc_prop_data_id"] = prop_ids[row_id]
-            if (
-                not resources.update_claimed(
-                    conn, row_id, task.claim_id, values, release=False
-                )
-                and "lock_found" in values
+            if resources.update_claimed(
+                conn, row_id, task.claim_id, values, release=False
             ):
+                rows.save_data(conn, [Result(task.node, task)])
+            elif "lock_found" in values:
                 # Not recorded, so it must not be locked.
                 task.operation = None
         return prop_ids
@@ -252,6 +275,9 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     prop_ids = engine.db.run(work)
     for task in fresh:
         task.saved = task.noted = True
+        if task.node.rsrc is not None:
+            # The end writes it once more, over what is there by then.
+            task.node.data = task.node.rsrc.data()
         task.prop_data_id = prop_ids.get(task.node.row.id, task.prop_data_id)
 
 
@@ -262,7 +288,8 @@ def record_stray(engine: Engine, result: Result) -> None:
     made = rsrc.resource_id if rsrc is not None else None
     LOG.warning("the claim of resource %s was lost", node.row.name)
     task = result.task
-    if task is None or task.action == "DELETE":
+    if task is None or task.action in ("DELETE", "ADOPT"):
+        # What is adopted was there before: nothing was made.
         return
     if made in (None, node.row.physical_id):
         return

@@ -29,7 +29,7 @@ from heat.db import properties_data, resource_data, resources, sync_points
 from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine, NodeKey
-from heat.engine.resource import Resource, external, lifecycle
+from heat.engine.resource import Resource, drift, external, lifecycle
 from heat.engine.traversal import begin, decide, restricted, views
 from heat.engine.traversal.scene import Scene, decode_attributes
 
@@ -45,9 +45,10 @@ class Node:
         template when there is one, else the row of the key
     :ivar previous: the template version the row was last finished with
     :ivar tried: what a failed update was about to apply
-    :ivar held_external: another living row holds the same object as the
-        user's: ownership has moved, whatever this row says
+    :ivar readers: who holds the same object as the user's: ownership has
+        moved, whatever this row says
     :ivar external_id: what the wanted definition says, resolved
+    :ivar live: live values of the properties that were found to differ
     :ivar unknown: properties whose wanted values nobody knows yet; only a
         preview has such
     """
@@ -63,9 +64,10 @@ class Node:
     because: str = ""
     change: decide.Change = dataclasses.field(default_factory=decide.Change)
     rsrc: Resource | None = None
+    live: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
     external_id: str | None = None
-    held_external: bool = False
+    readers: tuple[str, ...] = ()
 
 
 def gather(
@@ -98,7 +100,7 @@ def _gather(
 
 
 def _preload(conn: sa.Connection, scene: Scene) -> None:
-    """Read the rows of the whole update half at once, the first time.
+    """Read the rows of the half that comes first at once, the first time.
 
     A row that nobody holds is touched by nobody but its own node until that
     is done, and what an engine claims, it claims with conditions on what it
@@ -108,12 +110,13 @@ def _preload(conn: sa.Connection, scene: Scene) -> None:
     if scene.was_preloaded:
         return
     scene.was_preloaded = True
+    updates = any(row_id and half for row_id, half in scene.graph.nodes())
     free = {
-        (row.id, True): row
+        (row.id, updates): row
         for row in resources.list_for_stack(conn, scene.stack.id)
-        if (row.id, True) in scene.graph
+        if (row.id, updates) in scene.graph
         and row.claim_id is None
-        and row.replaced_by is None
+        and not (updates and row.replaced_by is not None)
     }
     for node in load_nodes(conn, scene, free):
         scene.preloaded[node.key] = node
@@ -144,7 +147,7 @@ def load_nodes(
         for key, row in acting.items()
         if not key[1] and row.physical_id and not row.external
     }
-    passed = resources.held_external(conn, going)
+    passed = resources.held_external(conn, scene.stack.tenant, going)
     data = resource_data.get_many(
         conn,
         {row.id for row in made}.union(
@@ -167,7 +170,7 @@ def load_nodes(
                 data.get(row.id, {}),
                 version,
                 stored.get(row.tried_prop_data_id or 0),
-                held_external=row.physical_id in passed,
+                readers=tuple(passed.get(row.physical_id or "", ())),
             )
         )
     return nodes
@@ -289,9 +292,8 @@ def load_state(rsrc: Resource, node: Node) -> None:
 
 def before(node: Node) -> lifecycle.Before:
     """How a node's resource was, for weighing and running its update."""
-    return lifecycle.Before(
-        node.properties or {}, stored_definition(node), node.tried
-    )
+    known = {**(node.properties or {}), **node.live}
+    return lifecycle.Before(known, stored_definition(node), node.tried)
 
 
 def stored_definition(node: Node) -> rsrc_defn.ResourceDefinition:
@@ -405,16 +407,17 @@ def _compare(
     if facts.move is not external.Move.NONE:
         # Properties of the user's object are the user's business.
         return facts
-    verdict = lifecycle.verdict(rsrc, before(node), node.unknown)
-    return dataclasses.replace(
-        facts,
-        change=decide.Change(
-            verdict.needs_update,
-            verdict.needs_replace,
-            verdict.changed,
-            verdict.because,
-        ),
+    if scene.graph.observes and node.row.physical_id is not None:
+        seen = drift.look(rsrc)
+        if seen.unfit:
+            unfit = decide.Change(True, True, (), seen.unfit)
+            return dataclasses.replace(facts, change=unfit)
+        node.live = seen.values
+    found = lifecycle.verdict(rsrc, before(node), node.unknown)
+    change = decide.Change(
+        found.needs_update, found.needs_replace, found.changed, found.because
     )
+    return dataclasses.replace(facts, change=change)
 
 
 def _same_class(
@@ -472,7 +475,8 @@ def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         claimed=row.claim_id is not None,
         living=living,
         has_object=row.physical_id is not None,
-        external=row.external or node.held_external,
+        external=row.external,
+        readers=node.readers,
         locked=row.lock_found is not None,
         abandoned=scene.graph.abandons,
     )

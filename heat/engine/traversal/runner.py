@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import contextlib
 import heapq
 import itertools
 import logging
@@ -118,13 +119,18 @@ class Lane:
         self.known: set[NodeKey] = set()
         self.due: list[tasks.Task] = []
         self.results: list[tasks.Result] = []
+        self.claimed: list[tasks.Task] = []
         self.busy = 0  # operations that wait, or run on a thread
         self.stepping = 0  # of these, on a thread
         self.pumping = False
 
     @property
     def idle(self) -> bool:
-        return not (self.ready or self.due or self.results or self.busy)
+        return not (self.has_work or self.busy)
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.ready or self.due or self.results or self.claimed)
 
 
 class Runner:
@@ -227,7 +233,7 @@ class Runner:
 
     def _pump_soon(self, lane: Lane) -> None:
         """Start a pump unless one runs. The lock is held."""
-        if lane.pumping or not (lane.ready or lane.due or lane.results):
+        if lane.pumping or not lane.has_work:
             return
         lane.pumping = True
         self._pool.submit(self._pump, lane)
@@ -263,6 +269,9 @@ class Runner:
 
     def _gathered(self, lane: Lane) -> turn.Work | None:
         """Take what is to be done in one turn. The lock is held."""
+        if lane.claimed:
+            claimed, lane.claimed = lane.claimed, []
+            return turn.Work([], [], [], claimed)
         if self._stopping and not lane.results:
             return None
         work = turn.Work(
@@ -291,7 +300,9 @@ class Runner:
         self._carry_on(lane, scene, done)
         if results:
             try:
-                written = turn.write(self._engine, scene, results)
+                written = turn.write(
+                    self._engine, scene, results, forward=not self._stopping
+                )
             except Exception:
                 LOG.exception("results of stack %s wait", lane.stack_id)
                 self._write_later(lane, results)
@@ -303,6 +314,8 @@ class Runner:
         with self._lock:
             lane.known.difference_update(done.released)
             lane.known.update(done.ready)
+            lane.known.update(task.node.key for task in done.claimed)
+            lane.claimed.extend(done.claimed)
             surplus = self._keep(lane, done.ready)
             lane.busy += len(done.threads) + len(done.waiting)
             lane.stepping += len(done.threads)
@@ -326,6 +339,15 @@ class Runner:
             )
         if done.ended or done.begun:
             self._scenes.forget(lane.traversal_id)
+        if done.ended and scene.stack.action == "DELETE":
+            self._end_delegation(scene.stack.user_creds_id)
+
+    def _end_delegation(self, creds_id: int | None) -> None:
+        """What a deleted stack acted by goes; if not now, then later."""
+        delegation = self._engine.delegation
+        if delegation is not None and creds_id is not None:
+            with contextlib.suppress(RuntimeError):  # the pool is closed
+                self._pool.submit(delegation.end, creds_id)
 
     def _offer_of(self, lane: Lane, nodes: Sequence[NodeKey]) -> None:
         self._offer(lane.context, lane.stack_id, lane.traversal_id, nodes)

@@ -34,6 +34,7 @@ from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.environment.environment import Environment
 from heat.engine.graph.build import NodeKey, TraversalGraph
 from heat.engine.template import base as template_base
+from heat.engine.traversal import identity
 
 _CACHED_SCENES = 128
 
@@ -79,6 +80,7 @@ class Scene:
     :ivar definition: what the traversal wants; for DELETE, what the stack
         had, of which nothing is wanted (the graph has no update nodes)
     :ivar preloaded: nodes read in advance, each to be used once
+    :ivar done: nodes that are done, as far as this engine knows
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Scene:
         self.target_template_id = stack.raw_template_id
         self.was_preloaded = False
         self.preloaded: dict[NodeKey, Any] = {}
+        self.done: set[NodeKey] = set()
         self._names = names
         self._versions: dict[int, StackDefinition | None] = {
             stack.raw_template_id: definition
@@ -119,6 +122,7 @@ class Scene:
         graph = TraversalGraph.from_json(stacks.get_deps(conn, stack_id))
         definition = load_definition(conn, stack, stack.raw_template_id)
         names = resources.names(conn, stack_id)
+        context = identity.with_credentials(conn, stack, context)
         # Several statements may straddle a newer traversal's begin: what was
         # read belongs together only if none has begun meanwhile.
         if stacks.current_traversal(conn, stack_id) != traversal_id:
@@ -174,7 +178,7 @@ class Scene:
     ) -> None:
         """Make what a finished node's row says known to its dependants.
 
-        :param sender: its graph key; ``row_id`` is its acting row
+        :param sender: its graph key; ``row_id`` is its identity row
         """
         self.definition.set_node(
             self._names[sender],
@@ -188,14 +192,27 @@ class Scene:
             ),
         )
 
+    def untell(self, key: NodeKey) -> None:
+        """Take back that a node is done, and what its row says."""
+        self.done.discard(key)
+        if key[1]:
+            self.definition.forget_node(self._names[key[0]])
+
+    def is_done(self, key: NodeKey) -> bool:
+        """Whether a node is known to be done; False: nobody told."""
+        if key in self.done:
+            return True
+        name = self._names.get(key[0], "")
+        return key[1] and self.definition.node(name) is not None
+
     def required_rows(self, row_id: int) -> tuple[int, ...]:
-        """The acting row ids of what an update node requires, sorted."""
-        acting = set()
+        """The identity row ids of what an update node requires, sorted."""
+        identity = set()
         for need, is_update in self.graph.requires((row_id, True)):
             if is_update:
                 data = self.definition.node(self._names.get(need, ""))
-                acting.add(data.row_id if data else need)
-        return tuple(sorted(acting))
+                identity.add(data.row_id if data else need)
+        return tuple(sorted(identity))
 
 
 class Scenes:

@@ -18,15 +18,26 @@ database and the plug-ins, so the simulation runs exactly this.
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Collection, Sequence
 
 from heat.common.context import RequestContext
 from heat.db import stacks
 from heat.engine.graph.build import STACK_CLEANUP
 from heat.engine.ports import Engine, NodeKey
-from heat.engine.traversal import begin, check, finish, operate, outcome
+from heat.engine.traversal import (
+    ahead,
+    begin,
+    check,
+    finish,
+    operate,
+    outcome,
+    users,
+)
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass
@@ -36,14 +47,17 @@ class Work:
     :ivar results: operations that ended on a thread of their own
     :ivar due: waiting operations whose time has come
     :ivar ready: nodes to take up
+    :ivar claimed: operations claimed and not started; they come alone, as
+        what has started must not be lost because something else fails
     """
 
     results: list[Result]
     due: list[Task]
     ready: list[NodeKey]
+    claimed: list[Task] = dataclasses.field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.results or self.due or self.ready)
+        return bool(self.results or self.due or self.ready or self.claimed)
 
     def keys(self) -> set[NodeKey]:
         return (
@@ -62,6 +76,7 @@ class Done:
     :ivar results: ended operations still to be written
     :ivar threads: operations to step on a thread (task, first step)
     :ivar waiting: operations to come back to (seconds, task)
+    :ivar claimed: operations to start (:attr:`Work.claimed`)
     :ivar begun: traversals that took this one's place
     :ivar superseded: row ids to send on the newest traversal
     :ivar ended: the traversal is over
@@ -74,6 +89,7 @@ class Done:
     results: list[Result] = dataclasses.field(default_factory=list)
     threads: list[tuple[Task, bool]] = dataclasses.field(default_factory=list)
     waiting: list[tuple[float, Task]] = dataclasses.field(default_factory=list)
+    claimed: list[Task] = dataclasses.field(default_factory=list)
     begun: list[begin.Begun] = dataclasses.field(default_factory=list)
     superseded: list[int] = dataclasses.field(default_factory=list)
     ended: bool = False
@@ -88,6 +104,7 @@ def run(engine: Engine, scene: Scene, work: Work) -> Done:
     """
     done = Done()
     results = done.results
+    _start(engine, scene, work.claimed, done, results)
     _poll(engine, scene, work.due, done, results)
     ready = [key for key in work.ready if key in scene.graph]
     done.released.update(key for key in work.ready if key not in scene.graph)
@@ -135,7 +152,20 @@ def _start(
         else:
             waiting.append(task)
             _wait(engine, done, ended, task)
-    save(engine, scene, waiting)
+    _save_if_possible(engine, scene, waiting)
+
+
+def _save_if_possible(
+    engine: Engine, scene: Scene, waiting: Sequence[Task]
+) -> None:
+    """Record what was made, or try again at the next poll.
+
+    What runs is not lost because the database is away.
+    """
+    try:
+        save(engine, scene, waiting)
+    except Exception:
+        LOG.exception("what stack %s made waits", scene.stack.id)
 
 
 def _poll(
@@ -163,6 +193,8 @@ def _poll(
                 results.append(ended)
             else:
                 _wait(engine, done, ended, task)
+    waiting = [task for _delay, task in done.waiting if not task.saved]
+    _save_if_possible(engine, scene, waiting)
 
 
 def _unwanted(engine: Engine, scene: Scene) -> tuple[str, str]:
@@ -207,12 +239,23 @@ def save(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
         finish.checkpoint(engine, scene, tasks)
 
 
-def write(engine: Engine, scene: Scene, results: Sequence[Result]) -> Done:
-    """Write how nodes ended: the good ones together, each failure alone."""
+def write(
+    engine: Engine,
+    scene: Scene,
+    results: Sequence[Result],
+    *,
+    forward: bool = True,
+) -> Done:
+    """Write how nodes ended: the good ones together, each failure alone.
+
+    :param forward: take up in the same transaction what this makes ready,
+        where that can be
+    """
     done = Done(released={each.node.key for each in results})
     good = [each for each in results if each.error is None]
     if good:
-        _take_over(done, finish.finish(engine, scene, good))
+        forward = forward and len(good) == len(results)
+        _take_over(done, _finish(engine, scene, good, forward))
     for each in results:
         if each.error is not None:
             begun, written = outcome.fail(engine, scene, each)
@@ -224,9 +267,25 @@ def write(engine: Engine, scene: Scene, results: Sequence[Result]) -> Done:
     return done
 
 
+def _finish(
+    engine: Engine, scene: Scene, good: Sequence[Result], forward: bool
+) -> finish.Written:
+    if not forward:
+        return finish.finish(engine, scene, good)
+    plan = ahead.look(engine, scene, good)
+    written = finish.Written()
+    try:
+        written = finish.finish(engine, scene, good, plan)
+    finally:
+        ahead.settle(scene, [*good, *plan.passed], written.done)
+    return written
+
+
 def _take_over(done: Done, written: finish.Written) -> None:
     done.ready.extend(written.fired)
     done.ready.extend(written.again)
+    done.ready.extend(written.taken.again)
+    done.claimed.extend(written.taken.tasks)
     done.superseded.extend(written.superseded)
 
 
@@ -235,6 +294,8 @@ def _stack_nodes(
 ) -> None:
     for key in keys:
         done.released.add(key)
+        if key == STACK_CLEANUP:
+            users.leave(engine, scene)
         begun, fired = outcome.stack_node(engine, scene, key)
         done.ready.extend(fired)
         if begun is not None:

@@ -81,12 +81,13 @@ class Lane:
     known: set = dataclasses.field(default_factory=set)
     due: list = dataclasses.field(default_factory=list)
     results: list = dataclasses.field(default_factory=list)
+    claimed: list = dataclasses.field(default_factory=list)
     pumping: bool = False
     busy: int = 0
 
     @property
     def has_work(self) -> bool:
-        return bool(self.ready or self.due or self.results)
+        return bool(self.ready or self.due or self.results or self.claimed)
 
 
 class SimulatedEngine:
@@ -159,8 +160,12 @@ class SimulatedEngine:
     def pump(self, lane: Lane) -> None:
         """One turn of a lane."""
         lane.pumping = True
-        work = turn.Work(lane.results, lane.due, lane.ready)
-        lane.results, lane.due, lane.ready = [], [], []
+        if lane.claimed:
+            work = turn.Work([], [], [], lane.claimed)
+            lane.claimed = []
+        else:
+            work = turn.Work(lane.results, lane.due, lane.ready)
+            lane.results, lane.due, lane.ready = [], [], []
         try:
             self._turn(lane, work)
         except db_exc.DBConnectionError:
@@ -202,6 +207,8 @@ class SimulatedEngine:
     def _carry_on(self, lane: Lane, scene, done: turn.Done) -> None:
         lane.known.difference_update(done.released)
         lane.known.update(done.ready)
+        lane.known.update(task.node.key for task in done.claimed)
+        lane.claimed.extend(done.claimed)
         away = []
         for node in done.ready:
             if self.world.rng.random() < self.world.faults.local:

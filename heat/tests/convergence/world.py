@@ -85,6 +85,7 @@ class World:
             project_id=PROJECT, user_id="user", username="user"
         )
         self._waiting: list[tuple[float, int, Any]] = []
+        self._claimed: list[tuple[Engine, Scene, list[Task]]] = []
         self._count = itertools.count()
 
     def make_engine(self, engine_id: str) -> Engine:
@@ -147,6 +148,10 @@ class World:
 
     def step(self) -> bool:
         """Let one thing happen; False: nothing is left to happen."""
+        if self._claimed:
+            engine, scene, claimed = self._claimed.pop(0)
+            self._turn(engine, scene, turn.Work([], [], [], claimed))
+            return True
         if self.bus.messages:
             index = 0
             if self.random is not None:
@@ -202,6 +207,8 @@ class World:
             )
 
     def _carry_on(self, engine: Engine, scene: Scene, done: turn.Done) -> None:
+        if done.claimed:
+            self._claimed.append((engine, scene, done.claimed))
         for key in done.ready:
             self.bus.send(
                 scene.context,
