@@ -19,6 +19,7 @@
     heat-manage traversals [--all]   print the stacks that make no progress
     heat-manage resend STACK_ID      send their ready nodes to the engines
     heat-manage purge_deleted [AGE]  remove what was deleted long ago
+    heat-manage rotate_keys          encrypt everything with the newest key
 
 Only ``resend`` talks to anything but the database; no engine need run.
 """
@@ -38,8 +39,8 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 
 from heat.common import config
-from heat.db import migration, purge, services, session, stacks
-from heat.engine.traversal import diagnosis, recovery
+from heat.db import migration, purge, rotation, services, session, stacks
+from heat.engine.traversal import diagnosis, identity
 from heat.rpc import clients, transport
 
 Command = Callable[[session.Database, cfg.ConfigOpts], None]
@@ -157,7 +158,7 @@ def resend(db: session.Database, conf: cfg.ConfigOpts) -> None:
             )
             if standing.ready:
                 sender.send(
-                    recovery.context_of(stack),
+                    identity.context_of(stack),
                     stack.id,
                     stack.current_traversal or "",
                     standing.ready,
@@ -183,6 +184,28 @@ def purge_deleted(db: session.Database, conf: cfg.ConfigOpts) -> None:
         db, before, tenant=asked.project_id, batch=asked.batch_size
     )
     print(f"{count} removed")
+
+
+def rotate_keys(db: session.Database, conf: cfg.ConfigOpts) -> None:
+    _require_schema(db)
+    if conf.command.batch_size < 1:
+        raise ValueError("the batch must be at least 1")
+    unread = 0
+    for each in rotation.rotate(db, batch=conf.command.batch_size):
+        print(f"{each.table}: {each.renewed} rows encrypted anew")
+        unread += len(each.unread)
+        if each.unread:
+            shown = ", ".join(map(str, each.unread[:_SHOWN]))
+            more = len(each.unread) - _SHOWN
+            print(
+                f"    no key opens: {shown}"
+                + (f" and {more} more" if more > 0 else "")
+            )
+    if unread:
+        raise ValueError(
+            f"{unread} rows can't be read with any key: keep the older ones "
+            "in auth_encryption_old_keys"
+        )
 
 
 def _require_schema(db: session.Database) -> None:
@@ -211,6 +234,17 @@ def _add_parsers(commands: argparse._SubParsersAction) -> None:  # type: ignore[
     ).set_defaults(run=service_clean)
     _add_traversal_parsers(commands)
     _add_purge_parser(commands)
+    rotated = commands.add_parser(
+        "rotate_keys", help="encrypt everything with the newest key"
+    )
+    rotated.add_argument(
+        "--batch-size",
+        dest="batch_size",
+        type=int,
+        default=100,
+        help="rows of one transaction (100)",
+    )
+    rotated.set_defaults(run=rotate_keys)
 
 
 def _add_traversal_parsers(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]

@@ -67,10 +67,22 @@ class Checks(upgradecheck.UpgradeCommands):
             )
         return upgradecheck.Result(upgradecheck.Code.SUCCESS)
 
+    def _trustee(self) -> upgradecheck.Result:
+        """There is somebody whom users can trust."""
+        conf = cfg.CONF
+        if conf.auth_strategy == "keystone" and not conf.trustee.auth_type:
+            return upgradecheck.Result(
+                upgradecheck.Code.WARNING,
+                "[trustee] names no user: work on a stack ends when the token "
+                "of its request does.",
+            )
+        return upgradecheck.Result(upgradecheck.Code.SUCCESS)
+
     _upgrade_checks = (
         ("Database", _database),
         ("Configuration", _configuration),
         ("Encryption key", _encryption_key),
+        ("Trustee", _trustee),
     )
 
 

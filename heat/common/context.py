@@ -19,6 +19,8 @@ it is read back, so that other makes of API and engine can be talked to.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from typing import Any, Self
 
 from oslo_context import context as oslo_context
@@ -36,11 +38,33 @@ EXTRA_KEYS = (
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class Deferred:
+    """By what an engine acts for a user when the request is over.
+
+    :ivar user_id: of the user in whose name that is
+    :ivar trust_id: a trust from that user to the service user, or
+    :ivar password: that user's own
+    :ivar auth_url: where Keystone is, for the password
+    """
+
+    user_id: str | None
+    project_id: str | None
+    trust_id: str | None = None
+    password: str | None = dataclasses.field(default=None, repr=False)
+    auth_url: str | None = None
+
+
 class RequestContext(oslo_context.RequestContext):
     """Identity and credentials of one request.
 
     ``tenant_id`` is the older word for ``project_id``; plug-ins use both.
+
+    :ivar deferred: what takes the token's place when there is none (any
+        more). It does not travel: each engine reads it where it is stored.
     """
+
+    deferred: Deferred | None = None
 
     def __init__(
         self,
@@ -72,6 +96,13 @@ class RequestContext(oslo_context.RequestContext):
     @property
     def tenant(self) -> str | None:
         return self.project_name
+
+    def with_deferred(self, deferred: Deferred) -> Self:
+        """The same request, for an engine that acts on after it."""
+        made = copy.copy(self)
+        made.deferred = deferred
+        made.user_id = self.user_id or deferred.user_id
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """The form that travels over RPC (keys and plain values)."""

@@ -47,6 +47,7 @@ class Crypt:
         ciphers = [fernet.Fernet(_derived(key)) for key in keys if key]
         if not ciphers:
             raise ValueError("There is no key to encrypt with.")
+        self._newest = ciphers[0]
         self._cipher = fernet.MultiFernet(ciphers)
 
     # -- plain tokens -------------------------------------------------------
@@ -78,6 +79,14 @@ class Crypt:
         except (fernet.InvalidToken, ValueError):
             raise exception.InvalidEncryptionKey() from None
 
+    def is_newest(self, token: str) -> bool:
+        """Whether a token was made with the first key."""
+        try:
+            self._newest.decrypt(token.encode("utf-8"))
+        except (fernet.InvalidToken, ValueError):
+            return False
+        return True
+
     # -- values among plain ones --------------------------------------------
 
     def seal(self, value: Any) -> dict[str, str]:
@@ -105,6 +114,17 @@ class Crypt:
         if not is_sealed(text):
             return text
         return self.decrypt(text[len(MARK) :])
+
+    def renew(self, value: Any) -> Any:
+        """A sealed value or text, with the first key.
+
+        :raises InvalidEncryptionKey: it was sealed with none of the keys
+        """
+        token = value[len(MARK) :] if isinstance(value, str) else value[MARK]
+        if self.is_newest(token):
+            return value
+        made = self.rotate(token)
+        return MARK + made if isinstance(value, str) else {MARK: made}
 
 
 def is_sealed(value: Any) -> bool:

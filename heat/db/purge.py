@@ -112,7 +112,8 @@ def _purge(conn: sa.Connection, ids: Sequence[str]) -> None:
     _delete(conn, models.resource_properties_data.c.id, data)
     # Their own resources are gone: other stacks are all that is asked.
     templates.delete_unreferenced(conn, ids[0], versions)
-    # Nested stacks share the credentials of their parents.
+    # Nested stacks share the credentials of their parents. Where there is a
+    # trust, an engine deletes it first: it alone may talk to Keystone.
     used = set(
         conn.execute(
             sa.select(_stack.c.user_creds_id).where(
@@ -122,7 +123,7 @@ def _purge(conn: sa.Connection, ids: Sequence[str]) -> None:
     )
     for each in creds:
         if each not in used:
-            credentials.delete(conn, each)
+            credentials.delete_without_trust(conn, each)
 
 
 def _values(

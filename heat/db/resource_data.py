@@ -12,9 +12,8 @@
 
 """Rows of the ``resource_data`` table: what a plug-in keeps for itself.
 
-Values marked ``redact`` arrive here encrypted; this module only stores the
-method beside them. Writers hold the claim of the resource, so no two of
-them meet.
+Values marked ``redact`` are sealed when they are written and plain in
+records. Writers hold the claim of the resource, so no two of them meet.
 """
 
 from __future__ import annotations
@@ -26,24 +25,26 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, clock, models
+from heat.db import bulk, clock, models, secrets
 
 _table = models.resource_data
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DataRecord:
-    """One value; ``decrypt_method`` is None when it is in the clear."""
+    """One value, in the clear; ``redact`` when it is a secret."""
 
     value: str | None
     redact: bool = False
-    decrypt_method: str | None = None
 
 
 def get_records(
     conn: sa.Connection, resource_ids: Iterable[int]
 ) -> dict[int, dict[str, DataRecord]]:
-    """The data of resources by row id and key; {} for one without any."""
+    """The data of resources by row id and key; {} for one without any.
+
+    :raises InvalidEncryptionKey: a secret was sealed with another key
+    """
     wanted = sorted(set(resource_ids))
     found: dict[int, dict[str, DataRecord]] = {each: {} for each in wanted}
     for chunk in bulk.chunks(wanted):
@@ -53,7 +54,8 @@ def get_records(
             .order_by(_table.c.id)
         ):
             found[row.resource_id][row.key] = DataRecord(
-                row.value, bool(row.redact), row.decrypt_method
+                secrets.open_value(conn, row.value, row.decrypt_method),
+                bool(row.redact),
             )
     return found
 
@@ -61,7 +63,7 @@ def get_records(
 def get_many(
     conn: sa.Connection, resource_ids: Iterable[int]
 ) -> dict[int, dict[str, str]]:
-    """As :func:`get_records`, the values only, as they are stored."""
+    """As :func:`get_records`, the values only."""
     return {
         resource_id: {key: each.value or "" for key, each in data.items()}
         for resource_id, data in get_records(conn, resource_ids).items()
@@ -74,15 +76,10 @@ def set_(
     key: str,
     value: str,
     redact: bool = False,
-    decrypt_method: str | None = None,
 ) -> None:
     """Store one value, in place of the one it had."""
     now = clock.utcnow()
-    values = {
-        "value": value,
-        "redact": redact,
-        "decrypt_method": decrypt_method,
-    }
+    values = _stored(conn, DataRecord(value, redact))
     result = conn.execute(
         sa.update(_table)
         .where(_table.c.resource_id == resource_id, _table.c.key == key)
@@ -139,14 +136,22 @@ def apply_many(
         conn,
         _table,
         [
-            _columns(resource_id, key, given, now)
+            _columns(conn, resource_id, key, given, now)
             for resource_id, each in sorted(values.items())
             for key, given in each.items()
         ],
     )
 
 
+def _stored(conn: sa.Connection, record: DataRecord) -> dict[str, Any]:
+    value, method = record.value, None
+    if record.redact and value is not None:
+        value, method = secrets.seal_value(conn, value)
+    return {"value": value, "redact": record.redact, "decrypt_method": method}
+
+
 def _columns(
+    conn: sa.Connection,
     resource_id: int,
     key: str,
     given: str | DataRecord,
@@ -157,5 +162,5 @@ def _columns(
         "resource_id": resource_id,
         "key": key,
         "created_at": now,
-        **dataclasses.asdict(record),
+        **_stored(conn, record),
     }

@@ -19,7 +19,7 @@ it); without keys values are stored as they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -28,6 +28,9 @@ from heat.common import crypt, exception
 
 #: Name of the execution option that holds the :class:`crypt.Crypt`.
 OPTION: Final = "heat_crypt"
+
+#: What the column ``decrypt_method`` says of values that are sealed here.
+METHOD: Final = "heat_fernet_v1"
 
 #: Sections of an environment whose values belong to parameters.
 SECTIONS: Final = ("parameters", "parameter_defaults")
@@ -124,6 +127,78 @@ def open_files(
         else text
         for name, text in files.items()
     }
+
+
+def seal_value(conn: sa.Connection, text: str) -> tuple[str, str | None]:
+    """A text as it is stored, and the ``decrypt_method`` beside it."""
+    keys = crypt_of(conn)
+    return (text, None) if keys is None else (keys.encrypt(text), METHOD)
+
+
+def open_value(
+    conn: sa.Connection, text: str | None, method: str | None
+) -> str | None:
+    """The text that :func:`seal_value` was given.
+
+    :raises InvalidEncryptionKey: it was sealed with another key, or in
+        another way
+    """
+    if text is None or method is None:
+        return text
+    if method != METHOD:
+        raise exception.InvalidEncryptionKey()
+    return _needed(crypt_of(conn)).decrypt(text)
+
+
+#: The part of a resource in a snapshot that is sealed as a whole.
+RESOURCE_DATA: Final = "resource_data"
+
+
+def seal_snapshot(conn: sa.Connection, data: Any) -> Any:
+    """The data of a snapshot as they are stored; not changed themselves."""
+    keys = crypt_of(conn)
+    return data if keys is None else _snapshot(data, keys.seal)
+
+
+def open_snapshot(conn: sa.Connection, data: Any) -> Any:
+    """The data of a snapshot as they were given to :func:`seal_snapshot`.
+
+    :raises InvalidEncryptionKey: they were sealed with another key
+    """
+    keys = crypt_of(conn)
+    return _snapshot(
+        data,
+        lambda kept: (
+            _needed(keys).open(kept) if crypt.is_sealed(kept) else kept
+        ),
+    )
+
+
+def renew_snapshot(keys: crypt.Crypt, data: Any) -> Any:
+    """The stored data of a snapshot, sealed with the first key.
+
+    :raises InvalidEncryptionKey: they were sealed with none of the keys
+    """
+    return _snapshot(
+        data,
+        lambda kept: (
+            keys.renew(kept) if crypt.is_sealed(kept) else keys.seal(kept)
+        ),
+    )
+
+
+def _snapshot(data: Any, change: Callable[[Any], Any]) -> Any:
+    """A snapshot with what plug-ins keep for its resources changed."""
+    found = data.get("resources") if isinstance(data, dict) else None
+    if not isinstance(found, dict):
+        return data
+    made = {
+        name: {**each, RESOURCE_DATA: change(each[RESOURCE_DATA])}
+        if isinstance(each, dict) and each.get(RESOURCE_DATA)
+        else each
+        for name, each in found.items()
+    }
+    return {**data, "resources": made}
 
 
 def _needed(keys: crypt.Crypt | None) -> crypt.Crypt:

@@ -17,12 +17,12 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, clock, models
+from heat.db import bulk, clock, models, secrets
 
 _snapshot = models.snapshot
 _resource = models.resource_snapshot
@@ -52,7 +52,7 @@ _COLUMNS = tuple(
 def insert(conn: sa.Connection, values: Mapping[str, Any]) -> str:
     """Insert a snapshot and return its id (made here if absent)."""
     columns = {"id": str(uuid.uuid4()), "created_at": clock.utcnow()}
-    columns.update(values)
+    columns.update(_stored(conn, values))
     conn.execute(sa.insert(_snapshot).values(**columns))
     return str(columns["id"])
 
@@ -62,7 +62,7 @@ def get(conn: sa.Connection, snapshot_id: str) -> SnapshotRecord | None:
     row = conn.execute(
         sa.select(*_COLUMNS).where(_snapshot.c.id == snapshot_id)
     ).first()
-    return None if row is None else SnapshotRecord(*row)
+    return None if row is None else _record(conn, row)
 
 
 def list_(conn: sa.Connection, stack_id: str) -> list[SnapshotRecord]:
@@ -72,7 +72,22 @@ def list_(conn: sa.Connection, stack_id: str) -> list[SnapshotRecord]:
         .where(_snapshot.c.stack_id == stack_id)
         .order_by(_snapshot.c.created_at, _snapshot.c.id)
     )
-    return [SnapshotRecord(*row) for row in rows]
+    return [_record(conn, row) for row in rows]
+
+
+def _record(conn: sa.Connection, row: Sequence[Any]) -> SnapshotRecord:
+    found = SnapshotRecord(*row)
+    data = secrets.open_snapshot(conn, found.data)
+    return dataclasses.replace(found, data=data)
+
+
+def _stored(
+    conn: sa.Connection, values: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Columns as they are stored: what plug-ins keep is sealed."""
+    if values.get("data") is None:
+        return values
+    return {**values, "data": secrets.seal_snapshot(conn, values["data"])}
 
 
 def count(conn: sa.Connection, stack_id: str) -> int:
@@ -92,7 +107,7 @@ def update(conn: sa.Connection, snapshot_id: str, **values: Any) -> bool:
     result = conn.execute(
         sa.update(_snapshot)
         .where(_snapshot.c.id == snapshot_id)
-        .values(**values)
+        .values(**_stored(conn, values))
     )
     return bool(result.rowcount)
 

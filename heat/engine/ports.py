@@ -24,9 +24,10 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 
 from heat.common.context import RequestContext
+from heat.db import stacks
 from heat.db.session import Database
 from heat.engine.plugins import PluginRegistry
-from heat.engine.resource import StackView, child
+from heat.engine.resource import Resource, StackView, child
 
 # A node of a traversal: the row id of a resource (0: the stack itself) and
 # whether it is the update half (True) or the clean-up half (False).
@@ -126,6 +127,23 @@ class ChildStacks(typing.Protocol):
         :raises EntityNotFound: there is no child
         """
 
+    def look(self, parent: StackView, stack_id: str) -> None:
+        """Check that a stack can be referred to as if it were nested.
+
+        :raises EntityNotFound: there is none, or it is another project's
+        :raises NotSupported: it is a nested stack, or the parent itself
+        """
+
+    def resource(self, parent: StackView, name: str) -> Resource:
+        """The plug-in object of a resource of the parent itself, to look at.
+
+        :raises EntityNotFound: there is no such resource, or stack
+        """
+
+    def whole(self, parent: StackView) -> StackView | None:
+        """The parent itself with all its living resources, wanted or not;
+        None when it is not stored."""
+
     def view(self, parent: StackView, child_id: str) -> StackView | None:
         """The child with what is known of its resources, or None."""
 
@@ -134,6 +152,44 @@ class ChildStacks(typing.Protocol):
 
         :raises StackValidationFailed: and others of class 400, with the
             path inside of the child
+        """
+
+
+class Delegation(typing.Protocol):
+    """Sees to it that an engine can act when a user's token has ended."""
+
+    def ensure(
+        self,
+        context: RequestContext,
+        stack: stacks.StackRecord,
+        tree: child.Tree,
+    ) -> int | None:
+        """The credentials by which is acted for a stack, made if needed.
+
+        Those of a stack that is stored are stored with it; those of a new
+        one are its ``user_creds_id``.
+
+        :param stack: as it is stored, or a draft of a new one
+        :param tree: what its resources, and those below, ask for
+        :returns: their id; None: there are none
+        :raises MissingCredentialError: there must be some
+        """
+
+    def end(self, creds_id: int) -> None:
+        """Delete credentials, and their trust, that no stack has (any
+        more); those that one has are left alone."""
+
+
+class Publisher(typing.Protocol):
+    """Tells others of what happens; never waits, never fails."""
+
+    def autoscaling(
+        self, stack: StackView, suffix: str, told: Mapping[str, typing.Any]
+    ) -> None:
+        """Notify of the change of a group's size.
+
+        :param suffix: ``start``, ``end`` or ``error``
+        :param told: more keys of the payload
         """
 
 
@@ -173,8 +229,8 @@ class Engine:
 
     ``monotonic`` gives seconds; the simulation hands in its own clock.
     ``probe`` is called with the name of each crash point that is passed
-    (``claimed``, ``called``, ``finishing``, ``finished``, ``sending``); a
-    test raises there what a kill would be.
+    (``claimed``, ``called``, ``finishing``, ``finished``, ``sending``,
+    ``trusted``); a test raises there what a kill would be.
     """
 
     db: Database
@@ -186,3 +242,5 @@ class Engine:
     probe: Callable[[str], None] = _no_probe
     in_hand: InHand = dataclasses.field(default_factory=InHand)
     children: ChildStacks | None = None
+    delegation: Delegation | None = None
+    publisher: Publisher | None = None

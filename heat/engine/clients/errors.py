@@ -226,8 +226,8 @@ def _no_answer(service: str, ex: BaseException) -> str:
 def _no_token(said: str) -> str:
     return _(
         "The credentials of the request aren't accepted: %s. A token may have "
-        "expired since: repeat the operation with a new one, or configure "
-        "[trustee] so that long operations outlive tokens."
+        "expired since: repeat the operation with a new one. Operations "
+        "outlive tokens where [trustee] is configured."
     ) % said.rstrip(".")
 
 

@@ -19,14 +19,17 @@ a trust                by the service user of [trustee], with the trust
 a token and its data   by that token; the catalogue is the one in its data
 a token                by that token, which is scoped again at Keystone
 a user and password    by these
-nothing of it          not at all: there are no clients
+nothing of it          by what the stack has stored for that
+not even that          not at all: there are no clients
 =====================  =======================================================
 
-A user's token ends after a while, a stack's operation may not have ended
-then. When [trustee] names a service user with a project, its own token goes
-with each request, and services accept the user's expired one for as long as
-their ``allow_expired`` window says. Without, what is left of the operation
-fails with 401, saying so; the next update goes on.
+A user's token ends after a while, or is revoked; a stack's operation may not
+have ended then. What the stack has stored, a trust or a password, takes its
+place (:mod:`.lasting`). When [trustee] names a service user with a project,
+its own token goes with each request as well, and services accept the user's
+expired one for as long as their ``allow_expired`` window says. With neither,
+what is left of the operation fails with 401, saying so; the next update goes
+on.
 """
 
 from __future__ import annotations
@@ -43,8 +46,9 @@ from keystoneauth1.identity import access as access_auth
 from keystoneauth1.identity import generic
 
 from heat.common import exception
+from heat.common.context import Deferred
 from heat.common.i18n import _
-from heat.engine.clients import settings
+from heat.engine.clients import lasting, settings
 
 TRUSTEE = "trustee"
 _AGENT = "heat"
@@ -59,7 +63,7 @@ _OF_A_SCOPE = (
     "domain_name",
 )
 
-_service_auth: dict[int, Any] = {}
+_trustee_auth: dict[int, Any] = {}
 _lock = threading.Lock()
 
 
@@ -69,17 +73,26 @@ def has_credentials(context: Any) -> bool:
         return False
     if getattr(context, "trust_id", None):
         return True
-    token = getattr(context, "auth_token", None)
-    if token and (getattr(context, "auth_token_info", None) or _url(context)):
+    if getattr(context, "deferred", None):
         return True
+    token = getattr(context, "auth_token", None)
+    if token and (
+        getattr(context, "auth_token_info", None) or keystone_url(context)
+    ):
+        return True
+    return _has_password(context)
+
+
+def _has_password(context: Any) -> bool:
     return bool(
         getattr(context, "password", None)
         and getattr(context, "username", None)
-        and _url(context)
+        and keystone_url(context)
     )
 
 
-def _url(context: Any) -> str | None:
+def keystone_url(context: Any) -> str | None:
+    """Where Keystone is, for a context; None: nobody knows."""
     own = getattr(context, "auth_url", None)
     found = own or settings.option("auth_uri", None, "clients_keystone")
     return str(found) if found else None
@@ -92,18 +105,24 @@ def auth(context: Any) -> Any:
         nothing to authenticate with
     """
     if getattr(context, "trust_id", None):
-        return _trust(context.trust_id)
+        return trust(context.trust_id)
+    deferred = getattr(context, "deferred", None)
     token = getattr(context, "auth_token", None)
     if token:
-        return _with_service(_token(context, token))
-    if has_credentials(context):
+        made = _token(context, token)
+        if deferred is not None:
+            made = lasting.Lasting(made, lambda: _deferred(deferred))
+        return _with_service(made)
+    if _has_password(context):
         return generic.Password(
-            auth_url=_url(context) or "",
+            auth_url=keystone_url(context) or "",
             username=context.username,
             password=context.password,
             user_domain_id=context.user_domain_id or "default",
             project_id=context.project_id,
         )
+    if deferred is not None:
+        return _deferred(deferred)
     raise exception.AuthorizationFailure(
         _(
             "The request brought no credentials for other services (auth_"
@@ -112,17 +131,50 @@ def auth(context: Any) -> Any:
     )
 
 
+def user(context: Any) -> Any:
+    """The keystoneauth plug-in of the user's own token; None: there is none.
+
+    Neither a service token goes with it, nor does anything replace it.
+    """
+    token = getattr(context, "auth_token", None)
+    return _token(context, token) if token else None
+
+
 def _token(context: Any, token: str) -> Any:
     info = getattr(context, "auth_token_info", None)
+    url = keystone_url(context)
     if info:
         ref = keystoneauth1.access.create(body=info, auth_token=token)
         # A catalogue is what an unscoped token, or a trimmed one, lacks.
         if ref.has_service_catalog():
-            return access_auth.AccessInfoPlugin(ref, auth_url=_url(context))
+            return access_auth.AccessInfoPlugin(ref, auth_url=url)
     return generic.Token(
-        auth_url=_url(context) or "",
+        auth_url=url or "",
         token=token,
         project_id=context.project_id,
+    )
+
+
+def _deferred(stored: Deferred) -> Any:
+    if stored.trust_id:
+        return trust(stored.trust_id)
+    return password(
+        stored.user_id, stored.password, stored.project_id, stored.auth_url
+    )
+
+
+def password(
+    user_id: str | None,
+    secret: str | None,
+    project_id: str | None,
+    auth_url: str | None,
+) -> Any:
+    """The keystoneauth plug-in of a user who gave a password."""
+    return generic.Password(
+        auth_url=auth_url or "",
+        user_id=user_id,
+        password=secret,
+        project_id=project_id,
     )
 
 
@@ -145,20 +197,30 @@ def _load(**kwargs: Any) -> Any:
 
 
 def _service() -> Any:
-    """The service user, for service tokens; None: not configured."""
+    """The service user, for service tokens; None: it has no project."""
+    made = trustee()
+    scoped = any(
+        getattr(made, f"_{name}", None)
+        for name in ("project_id", "project_name")
+    )
+    return made if scoped else None
+
+
+def trustee() -> Any:
+    """The service user as [trustee] names it; None: it names none."""
     key = id(settings.conf())
     with _lock:
-        if key not in _service_auth:
-            made = _load()
-            scoped = any(
-                getattr(made, f"_{name}", None)
-                for name in ("project_id", "project_name")
-            )
-            _service_auth[key] = made if scoped else None
-        return _service_auth[key]
+        if key not in _trustee_auth:
+            _trustee_auth[key] = _load()
+        return _trustee_auth[key]
 
 
-def _trust(trust_id: str) -> Any:
+def trust(trust_id: str) -> Any:
+    """The keystoneauth plug-in of the service user acting by a trust.
+
+    :raises heat.common.exception.AuthorizationFailure: [trustee] names
+        nobody
+    """
     # A trust brings its own project.
     made = _load(trust_id=trust_id, **dict.fromkeys(_OF_A_SCOPE))
     if made is None:

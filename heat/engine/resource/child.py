@@ -68,11 +68,22 @@ class Tree:
 
     :ivar limit: the most resources, -1 for any number
     :ivar ignored: codes of errors that don't count
+    :ivar uses_cloud: a resource has a client of another service
+    :ivar needs_deferred: a resource can't do without the user's trust
     """
 
     limit: int
     ignored: frozenset[str] = frozenset()
     resources: int = 0
+    uses_cloud: bool = False
+    needs_deferred: bool = False
+
+    def note(self, resource_class: Any) -> None:
+        """Note what resources of a class ask for."""
+        if resource_class.default_client_name is not None:
+            self.uses_cloud = True
+        if resource_class.requires_deferred_auth:
+            self.needs_deferred = True
 
     def add(self, amount: int) -> None:
         """Count resources of one of the stacks.

@@ -33,10 +33,17 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
 from heat.db import locks, snapshots, stacks, templates
-from heat.engine import rsrc_defn
+from heat.engine import parameters, rsrc_defn
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource, lifecycle
-from heat.engine.stack import converge, export, load, prepare
+from heat.engine.stack import (
+    converge,
+    delegation,
+    export,
+    lifecycle_plugins,
+    load,
+    prepare,
+)
 from heat.engine.stack.request import Request
 from heat.engine.traversal import begin, gather
 
@@ -103,7 +110,7 @@ def take(
         snapshots.insert(conn, values)
         return begun
 
-    begun = engine.db.run(work)
+    begun = lifecycle_plugins.run(engine, context, stack, order, work)
     converge.send(engine, context, begun)
     return get(engine, stack, snapshot_id)
 
@@ -167,9 +174,21 @@ def get(
 
 
 def public(record: snapshots.SnapshotRecord) -> dict[str, Any]:
-    """The data of a snapshot, as they are shown."""
-    data = record.data or {}
-    return {key: value for key, value in data.items() if key != _COPY}
+    """The data of a snapshot, as they are shown: secrets are masked."""
+    data = {**(record.data or {})}
+    data.pop(_COPY, None)
+    if data.get("resources"):
+        data["resources"] = {
+            name: _masked(each) for name, each in data["resources"].items()
+        }
+    return data
+
+
+def _masked(resource: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {**resource}
+    kept = shown.get("resource_data") or {}
+    masks = dict.fromkeys(shown.pop("redacted", ()), parameters.MASK)
+    return {**shown, "resource_data": {**kept, **masks}}
 
 
 # -- delete -------------------------------------------------------------------
@@ -184,6 +203,7 @@ def delete(
     """Delete a snapshot with what the plug-ins have saved for it.
 
     :raises ActionInProgress: it is being taken
+    :raises StackLocked: the stack is locked
     :raises ResourceFailure: what was saved can't be deleted; the snapshot
         stays, and says so
     """
@@ -193,6 +213,19 @@ def delete(
         raise exception.ActionInProgress(
             stack_name=stack.name, action="SNAPSHOT"
         )
+    # Asked before anything is deleted: half a snapshot is no use.
+    engine.db.run(
+        lambda conn: locks.hold_unlocked(conn, stack.id, "delete_snapshot")
+    )
+    _delete(engine, context, stack, record)
+
+
+def _delete(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    record: snapshots.SnapshotRecord,
+) -> None:
     try:
         for rsrc, data in _saved(engine, context, stack, record):
             _delete_saved(engine, rsrc, data)
@@ -208,12 +241,7 @@ def delete(
             )
         )
         raise
-
-    def work(conn: sa.Connection) -> None:
-        locks.hold_unlocked(conn, stack.id, "delete_snapshot")
-        forget(conn, record)
-
-    engine.db.run(work)
+    engine.db.run(lambda conn: forget(conn, record))
 
 
 def delete_all(
@@ -221,13 +249,23 @@ def delete_all(
 ) -> None:
     """Delete what a stack has of snapshots, before it goes itself.
 
+    :raises StackLocked: the stack can't go: it was locked since it was
+        read, or a stack below it is
     :raises ResourceFailure: what was saved can't be deleted
     """
     if stack.status == "IN_PROGRESS" and stack.action == "DELETE":
         return
+
+    def check(conn: sa.Connection) -> None:
+        # A lock that failed ends with the delete.
+        if stack.lock_level is None:
+            locks.hold_unlocked(conn, stack.id, "delete")
+        locks.refuse_locked_below(conn, stack, "delete")
+
+    engine.db.run(check)
     for each in engine.db.read(lambda conn: snapshots.list_(conn, stack.id)):
         if each.status != "IN_PROGRESS":
-            delete(engine, context, stack, each)
+            _delete(engine, context, stack, each)
 
 
 def forget(conn: sa.Connection, record: snapshots.SnapshotRecord) -> None:
@@ -311,7 +349,8 @@ def restore(
     template = _restored(engine, context, stack, record, prepared)
     if template is not None:
         prepared = _version(engine, stack, template_id, template)
-    prepare.check(engine, context, stack, prepared)
+    tree = prepare.check(engine, context, stack, prepared)
+    delegation.ensure(engine, context, stack, tree)
     traversal_id = str(uuid.uuid4())
 
     def work(conn: sa.Connection) -> begin.Begun:
@@ -329,7 +368,11 @@ def restore(
         locks.refuse_locked_below(conn, stack, "restore")
         return begin.begin(conn, stack, order, timeutils.utcnow())
 
-    converge.send(engine, context, engine.db.run(work))
+    with lifecycle_plugins.asked(
+        engine, context, stack, "RESTORE", prepared.definition
+    ):
+        begun = engine.db.run(work)
+    converge.send(engine, context, begun)
 
 
 def _restored(
@@ -346,6 +389,12 @@ def _restored(
     found = (record.data or {}).get("resources") or {}
     loaded = load.load(engine, stack)
     template: dict[str, Any] | None = None
+    # What refers to other resources has their values now, as plug-ins that
+    # make a new definition write values into it.
+    for name in loaded.definition.nodes():
+        node = loaded.definition.node(name)
+        if node is not None:
+            prepared.definition.set_node(name, node)
     for name, wish in prepared.definition.resource_definitions.items():
         row = loaded.rows.get(name)
         if row is None or row.action == "INIT" or name not in found:
@@ -356,4 +405,6 @@ def _restored(
         if defn is not None and defn is not wish:
             template = template or copy.deepcopy(dict(prepared.template))
             template["resources"][name] = defn.render_hot()
+    for name in prepared.definition.nodes():
+        prepared.definition.forget_node(name)
     return template

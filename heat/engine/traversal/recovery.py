@@ -36,22 +36,21 @@ from collections.abc import Callable, Collection
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
-from heat.common.context import RequestContext
 from heat.db import events, resources, services, stacks
 from heat.engine.ports import Engine, NodeKey
-from heat.engine.traversal import begin, diagnosis, locking, outcome, strays
+from heat.engine.traversal import (
+    begin,
+    diagnosis,
+    identity,
+    locking,
+    outcome,
+    strays,
+)
 
 LOG = logging.getLogger(__name__)
 
 # Whether this engine works on a node of a traversal at this moment.
 Busy = Callable[[str, NodeKey], bool]
-
-
-def context_of(stack: stacks.StackRecord) -> RequestContext:
-    """The context to go on with when nobody asks: the stack's own project."""
-    return RequestContext(
-        project_id=stack.tenant, username=stack.username, overwrite=False
-    )
 
 
 class Sweeper:
@@ -120,8 +119,15 @@ def _time_out(engine: Engine, stack: stacks.StackRecord) -> int:
 
 def _give_up(engine: Engine, stack: stacks.StackRecord) -> int:
     """A stack that can't go on fails, and says why."""
-    LOG.error("stack %s can't go on: records are missing", stack.id)
-    begun = outcome.give_up(engine, stack, diagnosis.why_broken)
+
+    def why(conn: sa.Connection, known: stacks.StackRecord) -> str | None:
+        # Only now it is sure: it may have ended since it was looked at.
+        reason = diagnosis.why_broken(conn, known)
+        if reason is not None:
+            LOG.error("stack %s can't go on: %s", known.id, reason)
+        return reason
+
+    begun = outcome.give_up(engine, stack, why)
     return _send_begun(engine, stack, begun)
 
 
@@ -131,7 +137,10 @@ def _send_begun(
     if begun is None:
         return 0
     engine.sender.send(
-        context_of(stack), begun.stack_id, begun.traversal_id, begun.ready
+        identity.context_of(stack),
+        begun.stack_id,
+        begun.traversal_id,
+        begun.ready,
     )
     return len(begun.ready)
 
@@ -142,7 +151,10 @@ def _release_expired(engine: Engine) -> int:
     for stack, begun in locking.release_expired(engine):
         for each in begun:
             engine.sender.send(
-                context_of(stack), each.stack_id, each.traversal_id, each.ready
+                identity.context_of(stack),
+                each.stack_id,
+                each.traversal_id,
+                each.ready,
             )
             sent += len(each.ready)
     return sent
@@ -258,5 +270,7 @@ def _send(
         node for node in nodes if busy is None or not busy(traversal_id, node)
     ]
     if todo:
-        engine.sender.send(context_of(stack), stack.id, traversal_id, todo)
+        engine.sender.send(
+            identity.context_of(stack), stack.id, traversal_id, todo
+        )
     return len(todo)

@@ -57,7 +57,7 @@ def _resources(conn: sa.Connection, stack_id: str) -> dict[str, Any]:
         and row.replaced_by is None
         and not row.stray
     ]
-    data = resource_data.get_many(conn, [row.id for row in rows])
+    data = resource_data.get_records(conn, [row.id for row in rows])
     return {
         row.name: {
             "name": row.name,
@@ -66,7 +66,12 @@ def _resources(conn: sa.Connection, stack_id: str) -> dict[str, Any]:
             "action": row.action,
             "status": row.status,
             "metadata": row.metadata or {},
-            "resource_data": data.get(row.id, {}),
+            "resource_data": {
+                key: each.value or "" for key, each in data[row.id].items()
+            },
+            "redacted": sorted(
+                key for key, each in data[row.id].items() if each.redact
+            ),
         }
         for row in rows
     }

@@ -32,7 +32,7 @@ from heat.db import properties_data, resources, stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import lifecycle
-from heat.engine.traversal import gather
+from heat.engine.traversal import gather, identity
 from heat.engine.traversal.scene import load_definition
 
 LOG = logging.getLogger(__name__)
@@ -111,9 +111,8 @@ class Reaper:
 
     def _operation(self, row: resources.ResourceRecord) -> lifecycle.Operation:
         engine = self._engine
-        stack, definition, node = engine.db.read(lambda conn: _load(conn, row))
-        context = RequestContext(
-            project_id=stack.tenant, username=stack.username, overwrite=False
+        stack, definition, node, context = engine.db.read(
+            lambda conn: _load(conn, row)
         )
         wish = gather.stored_definition(node)
         cls = gather.resource_class(
@@ -130,8 +129,9 @@ class Reaper:
 
 def _load(
     conn: sa.Connection, row: resources.ResourceRecord
-) -> tuple[stacks.StackRecord, StackDefinition, gather.Node]:
-    """The stack of a stray, deleted or not, and what is recorded of it."""
+) -> tuple[stacks.StackRecord, StackDefinition, gather.Node, RequestContext]:
+    """The stack of a stray, deleted or not, what is recorded of it, and in
+    whose name it is deleted."""
     stack = stacks.get(conn, row.stack_id, show_deleted=True)
     if stack is None:
         raise LookupError(row.stack_id)
@@ -145,4 +145,6 @@ def _load(
         {},
         None,
     )
-    return stack, definition, node
+    context = identity.context_of(stack)
+    context = identity.with_credentials(conn, stack, context)
+    return stack, definition, node, context

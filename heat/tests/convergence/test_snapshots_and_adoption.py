@@ -229,6 +229,19 @@ class SnapshotTest(Stories):
         self.assertState("SNAPSHOT_COMPLETE", stack)
         self.assertRaises(exception.SnapshotNotFound, self.get, stack, "other")
 
+    def test_secrets_are_masked(self):
+        stack = self.make({"a": {"type": "OS::Heat::RandomString"}})
+        made = self.take(stack)
+        (row,) = self.world.living(stack).values()
+        (kept,) = self.world.db.read(
+            lambda conn: resource_data.get_many(conn, [row.id])
+        ).values()
+        self.assertEqual(32, len(kept["value"]))
+        self.assertEqual(kept, made.data["resources"]["a"]["resource_data"])
+        shown = snapshots.public(made)["resources"]["a"]
+        self.assertEqual({"value": "******"}, shown["resource_data"])
+        self.assertNotIn("redacted", shown)
+
     def test_deleted(self):
         stack = self.make()
         made = self.take(stack)

@@ -172,6 +172,7 @@ _table(
     sa.Index("ix_stack_raw_template_id", "raw_template_id"),
     sa.Index("ix_stack_prev_raw_template_id", "prev_raw_template_id"),
     sa.Index("ix_stack_last_complete_template", "last_complete_template_id"),
+    sa.Index("ix_stack_user_creds_id", "user_creds_id"),
     sa.Index("ix_stack_lock_root", "lock_root"),
     sa.Index("ix_stack_lock_expires_at", "lock_expires_at"),
 )
@@ -380,6 +381,8 @@ _table(
     _col("tenant_id", _S256),
     _col("trust_id", _S255),
     _col("trustor_user_id", _S64),
+    # ours: the end that a trust was given, by which it is found again
+    _col("trust_mark", _S64),
 )
 
 _table(

@@ -59,14 +59,14 @@ class ResourceDataTest(backends.DatabaseTestCase):
     def test_set_and_delete(self):
         self.call(resource_data.set_, 1, "a", "x")
         self.call(resource_data.set_, 1, "a", "y")
-        self.call(resource_data.set_, 1, "b", "z", True, "how")
+        self.call(resource_data.set_, 1, "b", "z", True)
         self.call(resource_data.set_, 2, "a", "other")
         self.assertEqual(
             {1: {"a": "y", "b": "z"}, 2: {"a": "other"}, 3: {}},
             self.call(resource_data.get_many, [1, 2, 3]),
         )
         self.assertEqual(
-            resource_data.DataRecord("z", True, "how"),
+            resource_data.DataRecord("z", True),
             self.call(resource_data.get_records, [1])[1]["b"],
         )
         self.assertTrue(self.call(resource_data.delete, 1, "a"))
@@ -77,7 +77,7 @@ class ResourceDataTest(backends.DatabaseTestCase):
 
     def test_replace_all(self):
         self.call(resource_data.set_, 1, "a", "x")
-        secret = resource_data.DataRecord("s", True, "how")
+        secret = resource_data.DataRecord("s", True)
         self.call(resource_data.replace_all, 1, {"b": "y", "c": secret})
         self.assertEqual(
             {"b": resource_data.DataRecord("y"), "c": secret},

@@ -10,7 +10,7 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""Tests of the thin repositories: snapshots, software, credentials."""
+"""Tests of the thin repositories: snapshots, software."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import datetime
 import testscenarios
 
 from heat.common import exception
-from heat.db import credentials, snapshots, software, stacks
+from heat.db import snapshots, software
 from heat.tests.unit.db import backends
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -146,33 +146,3 @@ class SoftwareTest(Case):
             )
         self.assertTrue(self.call(software.delete_deployment, key))
         self.assertFalse(self.call(software.delete_deployment, key))
-
-
-class CredentialsTest(Case):
-    def test_life(self):
-        key = self.call(credentials.insert, {"username": "u", "trust_id": "x"})
-        other = self.call(credentials.insert, {})
-        found = self.call(credentials.get, key)
-        self.assertEqual(("u", "x"), (found.username, found.trust_id))
-        self.assertEqual(
-            [key, other],
-            [each.id for each in self.call(credentials.list_)],
-        )
-        self.assertTrue(self.call(credentials.update, key, trust_id="y"))
-        self.assertEqual("y", self.call(credentials.get, key).trust_id)
-        self.assertFalse(self.call(credentials.in_use, key))
-        stack_id = self.call(
-            stacks.insert,
-            {
-                "name": "a",
-                "tenant": "t",
-                "raw_template_id": 1,
-                "user_creds_id": key,
-            },
-        )
-        self.assertTrue(self.call(credentials.in_use, key))
-        self.call(stacks.soft_delete, stack_id)
-        self.assertFalse(self.call(credentials.in_use, key))
-        self.assertTrue(self.call(credentials.delete, key))
-        self.assertFalse(self.call(credentials.delete, key))
-        self.assertIsNone(self.call(credentials.get, key))
