@@ -78,6 +78,7 @@ def _groups() -> list[tuple[str | None, list[cfg.Opt]]]:
         ("service_extension_cache", groups.cache_options(3600)),
         ("engine", list(groups.ENGINE)),
         ("heat_api", list(groups.HEAT_API)),
+        ("heat_api_cfn", list(groups.HEAT_API_CFN)),
         ("test_resources", list(groups.TEST_RESOURCES)),
         ("noauth", list(groups.NOAUTH)),
         ("paste_deploy", list(groups.PASTE_DEPLOY)),

@@ -138,6 +138,24 @@ HEAT_API = (
     ),
 )
 
+HEAT_API_CFN = (
+    cfg.HostAddressOpt(
+        "bind_host",
+        default="0.0.0.0",  # noqa: S104 - as other services
+        help="Address that heat-api-cfn listens on.",
+    ),
+    cfg.PortOpt("bind_port", default=8000, help="Port of heat-api-cfn."),
+    cfg.IntOpt(
+        "workers", default=1, min=1, help="Number of heat-api-cfn processes."
+    ),
+    cfg.IntOpt(
+        "threads",
+        default=16,
+        min=1,
+        help="Number of requests that one process serves at once.",
+    ),
+)
+
 ENGINE = (
     cfg.FloatOpt(
         "heartbeat_interval",
@@ -241,6 +259,8 @@ WITHOUT_EFFECT = (
     ("DEFAULT", "cloud_backend", "clients come from entry points"),
     ("DEFAULT", "keystone_backend", "keystoneauth is used"),
     ("DEFAULT", "loadbalancer_template", "there is no such resource type"),
+    ("auth_password", "multi_cloud", "requests bring a token"),
+    ("auth_password", "allowed_auth_uris", "requests bring a token"),
     ("paste_deploy", "flavor", "the pipeline is composed in code"),
     ("paste_deploy", "api_paste_config", "the pipeline is composed in code"),
     ("noauth", "token_response", "see [DEFAULT] auth_strategy"),

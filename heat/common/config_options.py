@@ -289,12 +289,15 @@ AUTH = (
     cfg.StrOpt(
         "deferred_auth_method",
         default="trusts",
-        help="How the engine acts for a user later on: trusts or password.",
+        choices=("trusts", "password"),
+        help="How the engine acts for a user later on.",
     ),
     cfg.StrOpt(
         "reauthentication_auth_method",
         default="",
-        help="How long operations get a new token: empty or trusts.",
+        choices=("", "trusts"),
+        help="With deferred_auth_method = password: trusts for requests that "
+        "brought no password. Elsewhere a stack that has a trust uses it.",
     ),
     cfg.BoolOpt(
         "allow_trusts_redelegation",
@@ -330,11 +333,14 @@ AUTH = (
     ),
     cfg.URIOpt(
         "heat_metadata_server_url",
-        help="URL at which servers reach the metadata server.",
+        help="URL at which servers reach heat-api-cfn, such as "
+        "http://HOST:8000.",
     ),
     cfg.URIOpt(
         "heat_waitcondition_server_url",
-        help="URL at which servers signal wait conditions.",
+        help="URL at which servers signal wait conditions, such as "
+        "http://HOST:8000/v1/waitcondition; without it, it follows from "
+        "heat_metadata_server_url or from the catalogue.",
     ),
     cfg.StrOpt(
         "instance_connection_is_secure",

@@ -98,3 +98,28 @@ def find_handle(
     )
     found = rows.first()
     return None if found is None else (found[0], found[1] or {})
+
+
+def find_handle_of_key(
+    conn: sa.Connection, stack_id: str, access_key: str, tenant: str
+) -> tuple[str, dict[str, Any]] | None:
+    """Who is signalled by requests that these keys have signed.
+
+    :returns: as :func:`find_handle`
+    """
+    data = models.resource_data
+    rows = conn.execute(
+        sa.select(_table.c.name, _table.c.rsrc_metadata)
+        .join(_stack, _stack.c.id == _table.c.stack_id)
+        .join(data, data.c.resource_id == _table.c.id)
+        .where(
+            _stack.c.id == stack_id,
+            _stack.c.tenant == tenant,
+            data.c.key == "access_key",
+            data.c.value == access_key,
+            _table.c.stray.is_(False),
+        )
+        .order_by(_table.c.id.desc())
+    )
+    found = rows.first()
+    return None if found is None else (found[0], found[1] or {})

@@ -13,23 +13,26 @@
 """The base of resources that take signals from outside, and how they do.
 
 A type says which property chooses the transport; this class gives what a
-sender needs. It keeps what it makes up in the resource's data.
+sender needs. With a domain for users of stacks that is a user of the
+resource's own: a signed URL, or its password. Without, as where there is no
+Keystone, it is the address of the native API.
 """
 
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from heat.common import exception
+from heat.common import ec2, exception
 from heat.common.i18n import _
-from heat.engine import resource
+from heat.engine.clients import stack_domain
+from heat.engine.resources import stack_user
 
-_PASSWORD = "password"  # noqa: S105 - the key, not the secret
 _BYTES = 24
 
 
-class SignalResponder(resource.Resource):
+class SignalResponder(stack_user.StackUser):
     """A resource that can be signalled.
 
     Sub-classes define ``handle_signal`` and say with
@@ -56,8 +59,23 @@ class SignalResponder(resource.Resource):
         "TOKEN_SIGNAL",
     )
 
-    #: transports that this release serves
+    #: transports that are served everywhere
     SERVED = frozenset((HEAT_SIGNAL, NO_SIGNAL, TOKEN_SIGNAL))
+
+    #: what the others need
+    NEEDS: ClassVar[Mapping[str, str]] = {
+        CFN_SIGNAL: _(
+            "a domain for users of stacks (stack_user_domain_id or "
+            "stack_user_domain_name, stack_domain_admin, "
+            "stack_domain_admin_password in heat.conf)"
+        ),
+        TEMP_URL_SIGNAL: _("an object storage service"),
+        ZAQAR_SIGNAL: _("a messaging service"),
+    }
+
+    #: the calls of the CloudFormation API that end here, and their methods
+    WAITCONDITION, SIGNAL = "waitcondition", "signal"
+    VERBS: ClassVar[Mapping[str, str]] = {WAITCONDITION: "PUT", SIGNAL: "POST"}
 
     signal_is_data = True
 
@@ -76,7 +94,10 @@ class SignalResponder(resource.Resource):
             that can be used
         """
         transport = self.signal_transport()
-        if transport is None or transport in self.SERVED:
+        served = set(self.SERVED)
+        if self.has_stack_domain():
+            served.add(self.CFN_SIGNAL)
+        if transport is None or transport in served:
             return
         raise exception.StackValidationFailed(
             path=[
@@ -84,62 +105,103 @@ class SignalResponder(resource.Resource):
                 self.SIGNAL_TRANSPORT,
             ],
             message=_(
-                "The transport %(given)s is not available here; use one of "
-                "%(known)s."
+                "The transport %(given)s is not available here: it needs "
+                "%(needed)s; use one of %(known)s."
             )
-            % {"given": transport, "known": ", ".join(sorted(self.SERVED))},
+            % {
+                "given": transport,
+                "needed": self.NEEDS[transport],
+                "known": ", ".join(sorted(served)),
+            },
         )
-
-    def handle_delete(self) -> Any:
-        """Forget what a sender was given."""
-        self.data_delete(_PASSWORD)
-        return super().handle_delete()
-
-    @property
-    def password(self) -> str | None:
-        """The password that a sender was given, if there is one."""
-        return self.data().get(_PASSWORD)
-
-    @password.setter
-    def password(self, value: str | None) -> None:
-        if value is None:
-            self.data_delete(_PASSWORD)
-        else:
-            self.data_set(_PASSWORD, value, redact=True)
 
     # -- what a sender needs -----------------------------------------------
 
     def make_credentials(self) -> None:
-        """Make up what the transport needs, once."""
-        if self.signal_transport() == self.HEAT_SIGNAL and not self.password:
-            self.password = secrets.token_urlsafe(_BYTES)
+        """Make what the transport needs, once.
+
+        :raises heat.common.exception.Error: it needs the CloudFormation
+            API, and nothing says where that is
+        """
+        transport = self.signal_transport()
+        if transport == self.NO_SIGNAL:
+            return
+        if not self.has_stack_domain():
+            if transport == self.HEAT_SIGNAL and not self.password:
+                self.password = secrets.token_urlsafe(_BYTES)
+        elif transport in (self.HEAT_SIGNAL, self.TOKEN_SIGNAL):
+            self.create_user()
+        else:
+            if transport == self.CFN_SIGNAL:
+                self.cfn_url(self.SIGNAL, needed=True)
+            self.create_keypair()
 
     def signal_path(self) -> str:
         """The path of the native API to which a signal is sent."""
         stack = self.stack
+        tenant = stack.tenant_id
+        if self.user_id is not None:
+            # Its user can't speak of another project than its own.
+            tenant = self.stack_user_project_id(make=False) or tenant
         return (
-            f"/v1/{stack.tenant_id}/stacks/{stack.name}/{stack.id}"
+            f"/v1/{tenant}/stacks/{stack.name}/{stack.id}"
             f"/resources/{self.name}/signal"
         )
 
     def signal_url(self) -> str:
         """Where a signal is sent, as far as the address is known.
 
-        The address comes from option ``url`` of ``[clients_heat]``; without
-        it there is the path alone.
+        The address comes from option ``url`` of ``[clients_heat]``, or from
+        the catalogue; without either there is the path alone.
         """
         base = ""
         conf = self.stack.conf
         group = getattr(conf, "clients_heat", None)
         if group is not None and group.url:
-            base = str(group.url).partition("/v1")[0].rstrip("/")
-        return base + self.signal_path()
+            base = str(group.url)
+        elif self.user_id is not None:
+            # A catalogue of the domain lacks addresses with a project.
+            base = self._catalogued("orchestration")
+        return base.partition("/v1")[0].rstrip("/") + self.signal_path()
+
+    def _catalogued(self, service_type: str) -> str:
+        """The address of a service for the asking user, "" for none."""
+        try:
+            found = self.stack.clients.session("heat").get_endpoint(
+                service_type=service_type
+            )
+        except Exception:
+            # Nobody asks, as when an engine goes on by itself.
+            return ""
+        return str(found or "")
+
+    def signed_url(self, call: str = SIGNAL) -> str | None:
+        """The URL by which whoever has it may signal this resource.
+
+        None when there are no keys for it, or nothing says where the
+        CloudFormation API is.
+
+        :param call: ``signal`` or ``waitcondition``
+        """
+        data = self.data()
+        access, secret = data.get(self.ACCESS_KEY), data.get(self.SECRET_KEY)
+        base = self.cfn_url(call) if access and secret else None
+        if not (access and secret and base):
+            return None
+        arn = self.identifier().arn()
+        return ec2.signed_url(base, arn, self.VERBS[call], access, secret)
+
+    def alarm_url(self) -> str:
+        """The signed URL, or where there is none, the native one."""
+        return self.signed_url() or self.signal_url()
 
     def signal_attribute(self) -> dict[str, Any]:
-        """What somebody needs to send a signal as a user of the cloud."""
+        """What somebody needs to send a signal, by transport."""
         transport = self.signal_transport()
         if transport in (None, self.NO_SIGNAL):
             return {}
+        if transport == self.CFN_SIGNAL:
+            return {"alarm_url": self.alarm_url()}
         found: dict[str, Any] = {
             "alarm_url": self.signal_url(),
             "project_id": self.stack.tenant_id,
@@ -150,4 +212,19 @@ class SignalResponder(resource.Resource):
             found["region_name"] = (
                 getattr(self.context, "region_name", None) or ""
             )
+        if self.user_id is not None:
+            found.update(self._of_user())
         return found
+
+    def _of_user(self) -> dict[str, Any]:
+        """What is told of the user that logs in for a signal."""
+        told = {
+            "user_id": self.user_id,
+            "username": self.user_name(),
+            "project_id": self.stack_user_project_id(make=False),
+            "domain_id": self.keystone().domain_id(),
+            "auth_url": stack_domain.auth_url() or "",
+        }
+        if self.signal_transport() == self.TOKEN_SIGNAL:
+            return {"project_id": told["project_id"]}
+        return told

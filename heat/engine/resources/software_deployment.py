@@ -37,6 +37,17 @@ STDOUT, STDERR, STATUS_CODE = api.SOFTWARE_DEPLOYMENT_OUTPUTS
 CONFIG, SERVER, INPUT_VALUES = "config", "server", "input_values"
 DEPLOY_ACTIONS, NAME, TRANSPORT = "actions", "name", "signal_transport"
 
+#: what a server that signals as a user is told
+_OF_SENDER = (
+    "auth_url",
+    "user_id",
+    "username",
+    "password",
+    "project_id",
+    "domain_id",
+    "region_name",
+)
+
 Dict = dict[str, Any]
 
 
@@ -63,10 +74,7 @@ def schema() -> dict[str, Any]:
             _("The actions of the stack that deploy the config."),
             default=["CREATE", "UPDATE"],
             update_allowed=True,
-            schema=properties.Schema(
-                properties.Schema.STRING,
-                constraints=[constraints.AllowedValues(ACTIONS)],
-            ),
+            constraints=[constraints.AllowedValues(ACTIONS)],
         ),
         NAME: properties.Schema(
             properties.Schema.STRING,
@@ -168,9 +176,14 @@ class DeploymentResource(signal_responder.SignalResponder):
         return self._deploy("SUSPEND", self.properties)
 
     def check_suspend_complete(self, deployed: bool) -> bool:
-        return self._is_done(deployed)
+        if not self._is_done(deployed):
+            return False
+        # It was needed until then.
+        super().handle_suspend()
+        return True
 
     def handle_resume(self) -> bool:
+        super().handle_resume()
         return self._deploy("RESUME", self.properties)
 
     def check_resume_complete(self, deployed: bool) -> bool:
@@ -178,6 +191,7 @@ class DeploymentResource(signal_responder.SignalResponder):
 
     def handle_delete(self) -> bool:
         if self.resource_id is None:
+            self.delete_user()
             return False
         return self._deploy("DELETE", self.properties)
 
@@ -188,6 +202,7 @@ class DeploymentResource(signal_responder.SignalResponder):
         if found is not None:
             deployments.delete(self.stack.db, self.context, found["id"])
             self._drop_config(found[api.SOFTWARE_DEPLOYMENT_CONFIG_ID])
+        self.delete_user()
         return True
 
     def needs_replace_failed(self) -> bool:
@@ -231,7 +246,7 @@ class DeploymentResource(signal_responder.SignalResponder):
                 conf.max_software_deployments_per_tenant,
                 id=self.resource_id,
                 server_id=props[SERVER],
-                stack_user_project_id=self.stack.stack_user_project_id,
+                stack_user_project_id=self.stack_user_project_id(make=False),
                 **values,
             )
         else:
@@ -310,13 +325,17 @@ class DeploymentResource(signal_responder.SignalResponder):
             "deploy_resource_name": self.name,
             "deploy_signal_transport": props[TRANSPORT],
         }
+        if props[TRANSPORT] == self.CFN_SIGNAL:
+            found.update(
+                deploy_signal_id=self.alarm_url(),
+                deploy_signal_verb=self.VERBS[self.SIGNAL],
+            )
         if props[TRANSPORT] == self.HEAT_SIGNAL:
             known = self.signal_attribute()
             found.update(
-                deploy_auth_url=known["auth_url"],
-                deploy_password=known["password"],
-                deploy_project_id=known["project_id"],
-                deploy_region_name=known["region_name"],
+                (f"deploy_{name}", known[name])
+                for name in _OF_SENDER
+                if name in known
             )
         return found
 

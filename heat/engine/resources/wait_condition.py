@@ -25,7 +25,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from heat.common import exception
+from heat.common import ec2, exception, identifier
 from heat.common.i18n import _
 from heat.db import signals
 from heat.engine import resource
@@ -63,11 +63,9 @@ class BaseWaitConditionHandle(signal_responder.SignalResponder):
     def handle_create(self) -> None:
         self.check_transport()
         self.make_credentials()
-        # What get_resource gives, by which a wait condition finds it.
+        # What get_resource gives where there is no signed URL, and by which
+        # a wait condition finds it.
         self.resource_id_set(f"{self.identifier().arn()}/{self.uuid}")
-
-    def handle_delete(self) -> Any:
-        return super().handle_delete()
 
     # -- signals -----------------------------------------------------------
 
@@ -186,11 +184,18 @@ class BaseWaitCondition(resource.Resource):
 
         :raises EntityNotFound: there is no such handle
         """
-        found = self.stack.db.read(
-            lambda conn: signals.find_handle(
-                conn, handle, self.stack.tenant_id
+        access = ec2.access_key_of(handle)
+
+        def find(conn: Any) -> tuple[str, dict[str, Any]] | None:
+            tenant = self.stack.tenant_id
+            if access is None:
+                return signals.find_handle(conn, handle, tenant)
+            arn = identifier.HeatIdentifier.from_arn(ec2.arn_of(handle))
+            return signals.find_handle_of_key(
+                conn, arn.stack_id or "", access, tenant
             )
-        )
+
+        found = self.stack.db.read(find)
         if found is None:
             raise exception.EntityNotFound(
                 entity="Wait condition handle", name=handle

@@ -98,17 +98,24 @@ class Endpoint:
         *,
         show_deleted: bool = False,
         mutating: str | None = None,
+        stack_users: bool = False,
     ) -> StackRecord:
         """The stack of an identity, if the caller may see it.
 
         :param mutating: what is about to be done with it, one of
             :data:`heat.engine.stack.lock.KINDS`; None: it is only read
+        :param stack_users: those may see it that the engine has made for
+            the stack's resources, as well
         :raises EntityNotFound: there is none, or it is somebody else's
         :raises StackLocked: it is locked against that
         """
         stack = self._engine.db.read(
             lambda conn: find(
-                conn, context, stack_identity, show_deleted=show_deleted
+                conn,
+                context,
+                stack_identity,
+                show_deleted=show_deleted,
+                stack_users=stack_users,
             )
         )
         if mutating is not None:
@@ -122,6 +129,7 @@ def find(
     stack_identity: Mapping[str, Any],
     *,
     show_deleted: bool = False,
+    stack_users: bool = False,
 ) -> StackRecord:
     """As :meth:`Endpoint._stack`, inside of a transaction."""
     identity = HeatIdentifier.from_dict(dict(stack_identity))
@@ -129,12 +137,25 @@ def find(
     stack = stacks.get(conn, wanted, show_deleted=show_deleted)
     if (
         stack is None
-        or identity.tenant != stack.tenant
-        or not may_see(context, stack)
+        or not _sees(context, stack, identity.tenant, stack_users)
         or identity.stack_name not in (stack.name, stack.id)
     ):
         raise not_found(identity.stack_name or wanted)
     return stack
+
+
+def _sees(
+    context: RequestContext, stack: StackRecord, tenant: str, stack_users: bool
+) -> bool:
+    """Whether the caller may see a stack under a project's name.
+
+    Who logs in as a stack user finds its own project in the URLs that the
+    catalogue gives, not the stack's.
+    """
+    project = context.project_id
+    if stack_users and project and project == stack.stack_user_project_id:
+        return tenant in (stack.tenant, stack.stack_user_project_id)
+    return tenant == stack.tenant and may_see(context, stack)
 
 
 def find_by_name_or_id(
@@ -152,9 +173,28 @@ def find_by_name_or_id(
         stack = stacks.get(conn, name, show_deleted=True)
     if stack is None and context.project_id:
         stack = stacks.get_by_name(conn, context.project_id, name)
-    if stack is None or not may_see(context, stack):
+    if stack is None and context.project_id:
+        stack = _of_stack_user(conn, context.project_id, name)
+    elif stack is not None and not may_see(context, stack):
+        stack = None
+    if stack is None:
         raise not_found(name)
     return stack
+
+
+def _of_stack_user(
+    conn: sa.Connection, project_id: str, name: str
+) -> StackRecord | None:
+    """The stack of a name whose users are of a project, if there is one."""
+    found = stacks.list_(
+        conn,
+        tenant=None,
+        filters={"stack_user_project_id": project_id, "name": name},
+        show_nested=True,
+        show_hidden=True,
+        limit=1,
+    )
+    return found[0] if found else None
 
 
 def may_see(context: RequestContext, stack: StackRecord) -> bool:

@@ -26,7 +26,7 @@ from heat.common.i18n import _
 from heat.db import resources, stacks
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
-from heat.engine.service import base, presenters
+from heat.engine.service import base, presenters, stack_users
 from heat.engine.stack import load, lock, signals
 from heat.rpc import api
 
@@ -97,7 +97,10 @@ class ResourceEndpoint(base.Endpoint):
             ones; True or None for the declared ones alone
         :raises ResourceNotFound: the stack has none of this name
         """
-        shown = self._shown(context, stack_identity)
+        shown = self._shown(context, stack_identity, stack_users=True)
+        context = stack_users.acting(
+            self._engine, context, shown.stack, resource_name
+        )
         row = _named(shown, resource_name)
         loaded = load.load(self._engine, shown.stack)
         return self._details(context, shown, row, loaded, with_attr)
@@ -211,7 +214,10 @@ class ResourceEndpoint(base.Endpoint):
 
         :raises StackLocked: it would clear a hook
         """
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(context, stack_identity, stack_users=True)
+        context = stack_users.acting(
+            self._engine, context, stack, resource_name
+        )
         signals.signal(self._engine, context, stack, resource_name, details)
 
     @base.request
@@ -241,8 +247,18 @@ class ResourceEndpoint(base.Endpoint):
 
     # -- helpers --------------------------------------------------------------
 
-    def _shown(self, context: RequestContext, stack_identity: Dict) -> Shown:
-        stack = self._stack(context, stack_identity, show_deleted=True)
+    def _shown(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        stack_users: bool = False,
+    ) -> Shown:
+        stack = self._stack(
+            context,
+            stack_identity,
+            show_deleted=True,
+            stack_users=stack_users,
+        )
         return self._engine.db.read(lambda conn: next(_tree(conn, stack, 0)))
 
     def _details(

@@ -72,7 +72,7 @@ def write(
             _write_operation(conn, batch, each, each.task)
         else:
             _write_at_once(conn, batch, each)
-    _save_data(conn, results)
+    save_data(conn, results)
     if batch.kept:
         resources.update_unclaimed(
             conn,
@@ -101,7 +101,7 @@ def _write_operation(
         raise LostClaim(result)
     batch.events.append(tasks.ended_event(scene, result, now))
     if result.node.step is Step.ADOPT:
-        batch.events.append(_checked_event(scene, result, now))
+        batch.events += _adopted_events(scene, result, task, now)
     elif result.node.step is Step.RELEASE:
         batch.forget(result)
 
@@ -259,25 +259,35 @@ def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
     return values
 
 
-def _checked_event(
-    scene: Scene, result: Result, now: datetime.datetime
-) -> dict[str, Any]:
-    reason = f"external object {result.node.external_id} found"
-    return tasks.event(
-        scene, result.node, "CHECK", "COMPLETE", reason, now, None
-    )
+def _adopted_events(
+    scene: Scene, result: Result, task: Task, now: datetime.datetime
+) -> list[dict[str, Any]]:
+    """Adopting ends with a look; what is wrong with the properties, which
+    count for nothing now, will matter when the object is handed back."""
+    reasons = [f"external object {result.node.external_id} found"]
+    wrong = getattr(task.operation, "wrong", "")
+    if wrong:
+        reasons.insert(0, f"warning, properties are ignored: {wrong}")
+    return [
+        tasks.event(scene, result.node, "CHECK", "COMPLETE", each, now, None)
+        for each in reasons
+    ]
 
 
 def _passed_event(
     scene: Scene, result: Result, now: datetime.datetime
 ) -> dict[str, Any]:
     node = result.node
+    reason = f"object {node.row.physical_id} is external from now on"
+    if scene.stack.action == "ROLLBACK" and node.properties:
+        applied = ", ".join(sorted(node.properties))
+        reason += f"; the properties given to it stay: {applied}"
     return tasks.event(
         scene,
         node,
         "UPDATE",
         "COMPLETE",
-        f"object {node.row.physical_id} is external from now on",
+        reason,
         now,
         node.row.rsrc_prop_data_id,
     )
@@ -302,7 +312,7 @@ def _released(
     scene: Scene, result: Result, now: datetime.datetime
 ) -> dict[str, Any]:
     row = result.node.row
-    theirs = row.external or result.node.held_external
+    theirs = row.external or bool(result.node.readers)
     ours = "abandon" if scene.graph.abandons else "retain"
     return {
         "stack_id": scene.stack.id,
@@ -317,7 +327,7 @@ def _released(
     }
 
 
-def _save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
+def save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
     """Write the resource data that operations changed."""
     values: dict[int, dict[str, str | resource_data.DataRecord]] = {}
     gone: dict[int, set[str]] = {}

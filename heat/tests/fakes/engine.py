@@ -183,6 +183,8 @@ ANSWERS: dict[str, Any] = {
     "resource_schema": {"resource_type": "OS::Heat::None"},
     "generate_template": {"HeatTemplateFormatVersion": "2012-12-12"},
     "describe_stack_resource": RESOURCE,
+    "describe_stack_resources": [RESOURCE],
+    "find_physical_resource": RESOURCE_IDENTITY,
     "list_stack_resources": [RESOURCE],
     "resource_signal": None,
     "resource_mark_unhealthy": None,
@@ -240,7 +242,8 @@ class FakeEngine:
     @staticmethod
     def _find(given: dict[str, Any]) -> None:
         """404 for a stack there is not, also when only the name differs."""
-        identity = given.get("stack_identity", STACK_IDENTITY)
+        # No identity at all: what is asked for is about every stack.
+        identity = given.get("stack_identity") or STACK_IDENTITY
         wanted = (identity["stack_name"], identity["stack_id"])
         if wanted != (NAME, STACK_ID):
             raise exception.EntityNotFound(entity="Stack", name=wanted[0])

@@ -26,8 +26,9 @@ class WaitConditionHandle(wait_condition.BaseWaitConditionHandle):
     """The address of the signals for a wait condition.
 
     A signal is a map with ``Status`` (SUCCESS or FAILURE), ``Reason``,
-    ``Data`` and ``UniqueId``. Without the API of CloudFormation there is no
-    signed URL: signals are sent to the resource, through the native API.
+    ``Data`` and ``UniqueId``. It is sent with PUT to the signed URL that the
+    reference is. Without a domain for users of stacks there is none: signals
+    are sent to the resource, through the native API.
     """
 
     support_status = support.SupportStatus(version="2014.1")
@@ -38,6 +39,11 @@ class WaitConditionHandle(wait_condition.BaseWaitConditionHandle):
         "Status",
         "UniqueId",
     )
+
+    def get_reference_id(self) -> str:
+        """The signed URL; without one, the identity of the handle."""
+        signed = self.signed_url(self.WAITCONDITION)
+        return signed or super().get_reference_id()
 
 
 class UpdateWaitConditionHandle(WaitConditionHandle):

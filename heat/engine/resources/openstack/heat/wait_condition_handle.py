@@ -93,13 +93,13 @@ class HeatWaitConditionHandle(wait_condition.BaseWaitConditionHandle):
         if name == self.ENDPOINT:
             return self.signal_url()
         if name == self.TOKEN:
-            # A token of a user made for this comes with the stack users.
-            return ""
+            return self.user_token()
         if name == self.CURL_CLI:
+            token = f"X-Auth-Token: {self.user_token()}"
             return " ".join(
                 [
                     "curl -i -X POST",
-                    f"-H {shlex.quote('X-Auth-Token: ')}",
+                    f"-H {shlex.quote(token)}",
                     "-H 'Content-Type: application/json'",
                     "-H 'Accept: application/json'",
                     shlex.quote(self.signal_url()),
