@@ -22,7 +22,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, models, pagination, properties_data
+from heat.db import bulk, models, pagination, properties_data, session
 
 _event = models.event
 _data = models.resource_properties_data
@@ -89,6 +89,7 @@ def insert_many(
         {**row, "uuid": row.get("uuid") or str(uuid.uuid4())} for row in rows
     ]
     bulk.insert(conn, _event, made)
+    session.note(conn, made)
     return [row["uuid"] for row in made]
 
 

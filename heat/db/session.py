@@ -29,7 +29,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -45,6 +45,9 @@ from heat.db import secrets
 LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+#: Where a connection keeps what its transaction wants to be told of.
+_JOURNAL = "heat_journal"
 
 #: How often a work is tried before its error goes to the caller.
 ATTEMPTS = 10
@@ -106,6 +109,9 @@ class Database:
                 "No database is configured: set [database] connection."
             )
         self.url = _normalised(sa.make_url(given))
+        #: called with what a transaction has noted (:func:`note`), after its
+        #: commit and in its thread; must neither wait nor raise
+        self.committed: Callable[[list[Any]], None] | None = None
         self._local = threading.local()
         self._writers: contextlib.AbstractContextManager[Any]
         self._readers: contextlib.AbstractContextManager[Any]
@@ -183,7 +189,11 @@ class Database:
             self._local.busy = True
             try:
                 with turn, engine.begin() as conn:
-                    return work(conn)
+                    journal = conn.info[_JOURNAL] = []
+                    made = work(conn)
+                if journal and self.committed is not None:
+                    self.committed(journal)
+                return made
             except Exception as error:
                 pause = _pause_after(error)
                 if pause is None or attempt == ATTEMPTS:
@@ -198,6 +208,16 @@ class Database:
                 self._local.busy = False
             _sleep(attempt, *pause)
         raise AssertionError("unreachable")
+
+
+def note(conn: sa.Connection, entries: Iterable[Any]) -> None:
+    """Tell :attr:`Database.committed` of these, if it comes to a commit.
+
+    Told once at most: when the connection breaks during COMMIT nobody is.
+    """
+    journal = conn.info.get(_JOURNAL)
+    if journal is not None:
+        journal.extend(entries)
 
 
 def _sleep(attempt: int, first: float, most: float) -> None:

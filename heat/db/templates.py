@@ -205,6 +205,14 @@ def descriptions(
     return found
 
 
+def event_sinks(conn: sa.Connection, template_id: int) -> list[Any]:
+    """The sinks of a version's environment, as the user gave them."""
+    found = conn.execute(
+        sa.select(_template.c.environment).where(_template.c.id == template_id)
+    ).scalar()
+    return list((found or {}).get("event_sinks") or ())
+
+
 def get_layers(conn: sa.Connection, template_id: int) -> list[LayerRecord]:
     """The layers of a version's environment, the lowest first."""
     rows = conn.execute(

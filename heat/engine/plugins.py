@@ -51,16 +51,22 @@ from heat.engine import (
     resources,
     support,
 )
-from heat.engine.resource import Resource
+from heat.engine.resource import Resource, explicit
 from heat.engine.template import base as template_base
 
 LOG = logging.getLogger(__name__)
 
 __path__: list[str] = []
 
+#: Place of a lifecycle plug-in that does not say its own.
+_ORDINAL = 100
+
 CONSTRAINTS_GROUP = "heat.constraints"
 CLIENTS_GROUP = "heat.clients"
 TEMPLATES_GROUP = "heat.templates"
+SINKS_GROUP = "heat.event_sinks"
+LIFECYCLE_GROUP = "heat.stack_lifecycle_plugins"
+RESOURCES_GROUP = "heat.engine.resources"
 
 
 class PluginRegistry:
@@ -73,6 +79,10 @@ class PluginRegistry:
         self._files: dict[str, str] = {}
         self._class_of_template: Callable[..., type[Resource]] | None = None
         self._fallbacks: dict[str, type[Resource]] = {}
+        #: classes of event sinks by the type that environments name
+        self.event_sinks: dict[str, Any] = {}
+        #: who is asked before and told after actions, in this order
+        self.lifecycle: list[Any] = []
 
     # -- loading -----------------------------------------------------------
 
@@ -139,17 +149,40 @@ class PluginRegistry:
             clients.register(name, plugin)
         for name, rule in _installed(CONSTRAINTS_GROUP):
             self.add_constraint(name, rule)
+        for name, offer in _installed(RESOURCES_GROUP):
+            self._add_offer(name, offer)
+        self.event_sinks.update(_installed(SINKS_GROUP))
+        for name, maker in _installed(LIFECYCLE_GROUP):
+            self._add_lifecycle(name, maker)
         for name, template in _installed(TEMPLATES_GROUP):
             try:
                 template_base.add(name, template)
             except (TypeError, ValueError) as exc:
                 LOG.error("Template class %s is left out: %s", name, exc)
 
+    def _add_offer(self, name: str, offer: Any) -> None:
+        """A module as in ``plugin_dirs``, or the class of the type that the
+        entry point is named after."""
+        if isinstance(offer, ModuleType):
+            self.add_module(offer)
+        elif isinstance(offer, type) and issubclass(offer, Resource):
+            self.add(name, offer)
+        else:
+            LOG.error("Plug-in %s is left out: it is %r", name, offer)
+
+    def _add_lifecycle(self, name: str, maker: Any) -> None:
+        try:
+            self.lifecycle = in_order([*self.lifecycle, maker()])
+        except Exception as exc:
+            LOG.error("Lifecycle plug-in %s is left out: %s", name, exc)
+
     def add(self, name: str, cls: type[Resource]) -> None:
         """Add one resource type, in the place of an earlier one."""
         self._types[name] = cls
         if cls.implicit_dependencies is not Resource.implicit_dependencies:
             definition.register_implied(name, cls.implicit_dependencies)
+        elif explicit.adds(cls):
+            definition.register_implied(name, explicit.rule(self.get))
 
     def add_constraint(self, name: str, rule: Any) -> None:
         """Add one named constraint."""
@@ -296,6 +329,17 @@ class PluginRegistry:
             },
             "Outputs": outputs,
         }
+
+
+def in_order(plugins: Iterable[Any]) -> list[Any]:
+    """Lifecycle plug-ins as they are called: the lowest ordinal first."""
+
+    def place(plugin: Any) -> tuple[float, str]:
+        find = getattr(plugin, "get_ordinal", None)
+        ordinal = float(find()) if callable(find) else _ORDINAL
+        return ordinal, type(plugin).__qualname__
+
+    return sorted(plugins, key=place)
 
 
 def _public(entry: dict[str, Any]) -> dict[str, Any]:

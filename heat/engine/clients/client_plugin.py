@@ -124,6 +124,18 @@ class ClientPlugin:
             )
         ).removesuffix("URL")
 
+    # What plug-ins that make clients by hand ask for.
+
+    @property
+    def auth_token(self) -> str | None:
+        """The token of the user."""
+        token: str | None = self.keystone_session().get_token()
+        return token
+
+    def _get_client_option(self, client: str, option: str) -> Any:
+        """An option of ``[clients_<client>]``, else of ``[clients]``."""
+        return settings.client_option(client, option)
+
     def region_name(self) -> str | None:
         """The region whose services are used."""
         types = self.service_types

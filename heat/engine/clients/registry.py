@@ -32,15 +32,19 @@ from heat.engine.clients import session as sessions
 _OURS = {
     "cinder": "heat.engine.clients.cinder:CinderPlugin",
     "glance": "heat.engine.clients.glance:GlancePlugin",
+    "heat": "heat.engine.clients.heat:HeatPlugin",
     "keystone": "heat.engine.clients.keystone:KeystonePlugin",
     "neutron": "heat.engine.clients.neutron:NeutronPlugin",
     "nova": "heat.engine.clients.nova:NovaPlugin",
     "openstack": "heat.engine.clients.openstack:OpenStackPlugin",
+    "swift": "heat.engine.clients.swift:SwiftPlugin",
+    "zaqar": "heat.engine.clients.zaqar:ZaqarPlugin",
 }
 #: attribute of a context that holds its clients
 _HELD = "_heat_clients"
 
 _plugins: dict[str, Any] = {}
+_holding = threading.Lock()
 
 
 def register(name: str, plugin: Any) -> None:
@@ -132,13 +136,18 @@ def of(context: Any) -> Any:
     if own is not None:
         return own
     found = getattr(context, _HELD, None)
-    if found is None:
+    # The copy of a context holds the clients of the one it was made from.
+    if found is None or found.context is not context:
         found = OpenStackClients(context)
         try:
-            # Whichever thread is first wins; the others' is thrown away.
-            found = vars(context).setdefault(_HELD, found)
+            held = vars(context)
         except TypeError:
             return found
+        with _holding:
+            first = held.get(_HELD)
+            if first is not None and first.context is context:
+                return first
+            held[_HELD] = found
     return found
 
 

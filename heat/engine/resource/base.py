@@ -259,8 +259,20 @@ class Resource(Overridable):
         return self.physical_resource_name() or self.FnGetRefId()
 
     def reference_id(self) -> str:
-        """What ``get_resource`` gives, always text."""
-        return str(self.FnGetRefId())
+        """What ``get_resource`` gives, always text.
+
+        A plug-in that can't tell must not fail a resource that exists.
+        """
+        try:
+            return str(self.FnGetRefId())
+        except Exception as exc:
+            LOG.warning(
+                "%s (%s) can't tell its reference: %s",
+                self.name,
+                self.type(),
+                exc,
+            )
+            return self.resource_id or self.name
 
     def FnGetRefId(self) -> str:
         return self.get_reference_id()

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from heat.common.identifier import HeatIdentifier
@@ -73,6 +73,15 @@ class Neighbour:
     attributes: Any
     action: str
     status: str
+    #: gives the plug-in object of the resource
+    make: Callable[[], Any] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        # Types of one family know more of each other than every resource
+        # has. That takes reading the whole row, so only then.
+        if name.startswith("__") or self.make is None:
+            raise AttributeError(name)
+        return getattr(self.make(), name)
 
     @property
     def resource_id(self) -> str | None:
@@ -209,6 +218,21 @@ class StackView:
             if found is not None and found.reference_id == refid:
                 if found.status != "FAILED" or found.action != "DELETE":
                     return found
+        return self._left(refid)
+
+    def _left(self, refid: str) -> Neighbour | None:
+        """One that is there still, though the stack does not want it any
+        more: what depends on it may need it to be deleted."""
+        children = getattr(self.values.ports, "children", None)
+        if children is None or self.db.in_transaction:
+            return None
+        before: StackView | None = children.whole(self)
+        if before is None:
+            return None
+        for name in before.definition.nodes():
+            found = before.neighbour(name)
+            if found is not None and found.reference_id == refid:
+                return found
         return None
 
     def neighbour(self, name: str) -> Neighbour | None:
@@ -225,7 +249,14 @@ class StackView:
             node.attributes,
             node.action,
             node.status,
+            self._maker(name),
         )
+
+    def _maker(self, name: str) -> Callable[[], Any] | None:
+        children = getattr(self.values.ports, "children", None)
+        if children is None:
+            return None
+        return lambda: children.resource(self, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.definition.resource_definitions)

@@ -28,7 +28,7 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine import attributes, function, resource
-from heat.engine.resource import child
+from heat.engine.resource import child, notation
 from heat.engine.resources import stack_resource
 from heat.scaling import rolling_update, template
 
@@ -38,6 +38,27 @@ REFS, REFS_MAP, ATTRIBUTES, REMOVED = (
     "attributes",
     "removed_rsrc_list",
 )
+
+ROLLING_UPDATE, BATCH_CREATE = "rolling_update", "batch_create"
+
+#: How fast members are made and changed, for types that let users say so.
+UPDATE_POLICIES = notation.properties("""
+    batch_create map{
+        max_batch_size integer (update, =1, range 1..None) -- Members
+        -- made at once.
+        pause_time number (update, =0, range 0..None) -- Seconds between
+        -- two batches.
+    } (update) -- How fast members are made. Left out, all are at once.
+    rolling_update map{
+        min_in_service integer (update, =0, range 0..None) -- Members
+        -- that nothing is done with at any time.
+        max_batch_size integer (update, =1, range 1..None) -- Members
+        -- changed at once.
+        pause_time number (update, =0, range 0..None) -- Seconds between
+        -- two batches.
+    } (update) -- How fast members are changed. Left out, all are at
+    -- once.
+""")
 
 #: Begins an attribute of one member, ``resource.<member>.<attribute>``.
 MEMBER = "resource."
@@ -83,6 +104,20 @@ class GroupResource(stack_resource.StackResource):
         :param changing: whether members that are there change
         """
         return rolling_update.UNLIMITED
+
+    def pace_of_policies(self, changing: bool) -> rolling_update.Pace:
+        """The pace that :data:`UPDATE_POLICIES` say."""
+        policy = self.target.update_policy(
+            self.update_policy_schema, self.context
+        )
+        given = policy[ROLLING_UPDATE if changing else BATCH_CREATE]
+        if given is None:
+            return rolling_update.UNLIMITED
+        return rolling_update.Pace(
+            given["max_batch_size"],
+            given.get("min_in_service") or 0,
+            given["pause_time"],
+        )
 
     def spares(self) -> Iterable[tuple[str, Any]]:
         """More members, for the time of an update."""
@@ -208,6 +243,9 @@ class GroupResource(stack_resource.StackResource):
         """An attribute of the group, or one gathered from its members."""
         if key == self.SHOW or self.resource_id is None:
             return super().FnGetAtt(key, *path) if key == self.SHOW else None
+        if self.external:
+            # It is some stack: what its template calls outputs is all it has.
+            return attributes.select_from_attribute(self.get_output(key), path)
         if key in self.own_attributes:
             found = self._resolve_attribute(key)
             return attributes.select_from_attribute(found, path)

@@ -54,6 +54,7 @@ class StackResource(resource.Resource):
     may_block = True
     #: a newer traversal takes the child over while it is still busy
     yields = True
+    irrecoverable = {"": _("a stack of its own can't become a nested one")}
 
     def __init__(self, name: str, json_snippet: Any, stack: Any) -> None:
         super().__init__(name, json_snippet, stack)
@@ -365,10 +366,13 @@ class StackResource(resource.Resource):
         return self._ended()
 
     def handle_check(self) -> None:
-        self._act(self.CHECK)
+        if self.external:
+            self._children().look(self.stack, str(self.resource_id))
+        else:
+            self._act(self.CHECK)
 
     def check_check_complete(self, cookie: Any = None) -> bool:
-        return self._ended()
+        return self.external or self._ended()
 
     # LOCK and UNLOCK reach the child together with the stack that it is in.
 
@@ -430,8 +434,8 @@ class StackResource(resource.Resource):
     def get_reference_id(self) -> str:
         """The child's own word for it (``OS::stack_id``), else its ARN."""
         kept = self.data().get(_REFERENCE)
-        if kept is not None:
-            return kept
+        if self.external or kept is not None:
+            return (self.resource_id if self.external else kept) or ""
         identity = self.nested_identifier()
         return self.name if identity is None else identity.arn()
 

@@ -70,7 +70,9 @@ class TemplateResource(stack_resource.StackResource):
             for name in props
             if props.data.get(name) is not None
             and not any(True for _n in function.dependencies(props.data[name]))
-            and (value := props[name]) is not None
+            # A parameter without a value stands for what nobody knows yet
+            # in the members of a group: given, so it is not missing.
+            and (value := props.get_user_value(name)) is not None
         }
 
     def _template_digest(self) -> str:

@@ -23,7 +23,7 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import locks, stacks
 from heat.engine.ports import Engine
-from heat.engine.stack import converge
+from heat.engine.stack import converge, lifecycle_plugins
 from heat.engine.traversal import begin, outcome
 
 # What a cancel may stop, with and without going back.
@@ -91,7 +91,8 @@ def _walk(
         locks.refuse_locked_below(conn, stack, action.lower())
         return begin.begin(conn, stack, order, timeutils.utcnow())
 
-    begun = engine.db.run(work)
+    with lifecycle_plugins.asked(engine, context, stack, action):
+        begun = engine.db.run(work)
     converge.send(engine, context, begun)
 
 

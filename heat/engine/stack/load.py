@@ -19,6 +19,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from heat.common import exception
 from heat.common.context import RequestContext
 from heat.db import properties_data, resource_data, resources, stacks
 from heat.engine import rsrc_defn
@@ -26,6 +27,9 @@ from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
 from heat.engine.traversal import gather, scene
+
+# How often a stack is read again that updates go past of.
+_TRIES = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,9 +51,7 @@ def definition(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
 
 def template(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
     """The stack's definition alone, which is half of the work."""
-    return engine.db.read(
-        lambda conn: scene.load_definition(conn, stack, stack.raw_template_id)
-    )
+    return engine.db.read(lambda conn: _definition(conn, stack)[1])
 
 
 def load(engine: Engine, stack: stacks.StackRecord) -> Loaded:
@@ -57,8 +59,28 @@ def load(engine: Engine, stack: stacks.StackRecord) -> Loaded:
     return engine.db.read(lambda conn: _load(conn, stack))
 
 
+def _definition(
+    conn: sa.Connection, stack: stacks.StackRecord
+) -> tuple[stacks.StackRecord, StackDefinition]:
+    """The definition of a stack, and the stack as it is now.
+
+    An update that has ended since the stack was read drops the version that
+    it named.
+    """
+    for _try in range(_TRIES):
+        version = stack.raw_template_id
+        try:
+            return stack, scene.load_definition(conn, stack, version)
+        except exception.EntityNotFound:
+            now = stacks.get(conn, stack.id, show_deleted=True)
+            if now is None or now.raw_template_id == version:
+                raise
+            stack = now
+    return stack, scene.load_definition(conn, stack, stack.raw_template_id)
+
+
 def _load(conn: sa.Connection, stack: stacks.StackRecord) -> Loaded:
-    made = scene.load_definition(conn, stack, stack.raw_template_id)
+    stack, made = _definition(conn, stack)
     rows = living(resources.list_for_stack(conn, stack.id))
     stored = properties_data.get_many(
         conn, [row.attr_data_id for row in rows.values()]

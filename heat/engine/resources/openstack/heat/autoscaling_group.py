@@ -18,23 +18,16 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from heat.common import exception
-from heat.common.i18n import _
 from heat.engine import function, support
 from heat.engine.resource import notation
-from heat.engine.resources import group
+from heat.engine.resources import group, scaled_group
 from heat.scaling import rolling_update, template
 
-#: Data of the group: its size, the wish of a policy ("<token> <size>"), the
-#: wish that it has come to, and when a policy last acted (epoch seconds).
-SIZE, WISH, DONE, SCALED_AT = ("size", "wish", "wish_done", "scaled_at")
 
-
-class AutoScalingGroup(group.GroupResource):
+class AutoScalingGroup(scaled_group.ScaledGroup):
     """Resources that are alike, as many as policies want.
 
-    A policy writes its wish into the data of the group and has the stack
-    updated; so the size that a policy chose survives any other update.
+    The size that a policy chose survives any other update.
     """
 
     support_status = support.SupportStatus(version="2014.1")
@@ -54,6 +47,9 @@ class AutoScalingGroup(group.GroupResource):
         "desired_capacity",
         "rolling_updates",
     )
+    fewest_property, most_property = MIN_SIZE, MAX_SIZE
+    cooldown_property, desired_property = COOLDOWN, DESIRED_CAPACITY
+
     OUTPUTS, OUTPUTS_LIST, CURRENT_SIZE = (
         "outputs",
         "outputs_list",
@@ -100,22 +96,6 @@ class AutoScalingGroup(group.GroupResource):
 
     # -- the members -------------------------------------------------------
 
-    def size(self) -> int:
-        """The size that is wanted now, within the bounds."""
-        wanted: Any = self.data().get(SIZE)
-        if wanted is None:
-            wanted = self.properties[self.DESIRED_CAPACITY]
-        return self._bounded(int(wanted or 0))
-
-    def _bounded(self, wanted: int) -> int:
-        most, fewest = self.bounds(self.properties)
-        return max(fewest, min(most, wanted))
-
-    @classmethod
-    def bounds(cls, props: Any) -> tuple[int, int]:
-        """The most and the fewest members."""
-        return int(props[cls.MAX_SIZE]), int(props[cls.MIN_SIZE])
-
     def members(self) -> dict[str, Any]:
         return dict(itertools.islice(self._all(), self.size()))
 
@@ -142,53 +122,6 @@ class AutoScalingGroup(group.GroupResource):
             given["pause_time"],
         )
 
-    # -- create, update ----------------------------------------------------
-
-    def validate(self) -> None:
-        super().validate()
-        most, fewest = self.bounds(self.properties)
-        wanted = self.properties[self.DESIRED_CAPACITY]
-        if most < fewest:
-            self._refuse(self.MIN_SIZE, _("It is more than max_size"))
-        if wanted is not None and not fewest <= wanted <= most:
-            self._refuse(
-                self.DESIRED_CAPACITY,
-                _("It is not between min_size and max_size"),
-            )
-
-    def _refuse(self, key: str, why: str) -> None:
-        raise exception.StackValidationFailed(
-            path=["resources", self.name, "properties", key], message=why
-        )
-
-    def handle_create(self) -> None:
-        self.data_set(SIZE, str(self.size()))
-        super().handle_create()
-
-    def handle_update(
-        self, json_snippet: Any, tmpl_diff: Any, prop_diff: Any
-    ) -> None:
-        self.properties = json_snippet.properties(
-            self.properties_schema, self.context
-        )
-        data = self.data()
-        wanted: Any = prop_diff.get(self.DESIRED_CAPACITY)
-        wish = data.get(WISH)
-        if wanted is None and wish != data.get(DONE):
-            wanted = size_of_wish(wish)
-        if wanted is None:
-            wanted = self.size()
-        self.data_set(SIZE, str(self._bounded(int(wanted))))
-        if wish is not None:
-            self.data_set(DONE, wish)
-        super().handle_update(json_snippet, tmpl_diff, prop_diff)
-
-    def changed_beyond(self) -> str:
-        data = self.data()
-        if data.get(WISH) != data.get(DONE):
-            return _("a policy changes the size")
-        return super().changed_beyond()
-
     # -- attributes --------------------------------------------------------
 
     def _of_member(self, key: Any) -> template.Asked:
@@ -207,11 +140,6 @@ class AutoScalingGroup(group.GroupResource):
             names = self._references()
             return dict(zip(names, found, strict=False))
         return found
-
-
-def size_of_wish(wish: str | None) -> int | None:
-    """The size in the wish of a policy."""
-    return None if wish is None else int(wish.rpartition(" ")[2])
 
 
 def resource_mapping() -> dict[str, type[AutoScalingGroup]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import secrets
 import string
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -173,6 +173,10 @@ class RandomString(resource.Resource):
                 )
                 % {"length": length, "needed": needed},
             )
+
+    irrecoverable: ClassVar[dict[str, str]] = {
+        VALUE: _("the text: there is no object that it could be read from")
+    }
 
     def handle_create(self) -> None:
         value = generate(self._sources(), self.properties[self.LENGTH])

@@ -49,7 +49,7 @@ class ResourceGroup(group.GroupResource):
         "removal_policies",
         "removal_policies_mode",
     )
-    ROLLING_UPDATE, BATCH_CREATE = "rolling_update", "batch_create"
+    ROLLING_UPDATE, BATCH_CREATE = group.ROLLING_UPDATE, group.BATCH_CREATE
     APPEND, UPDATE_MODE = "append", "update"
 
     properties_schema = notation.properties("""
@@ -80,23 +80,7 @@ class ResourceGroup(group.GroupResource):
         refs_map map -- What get_resource gives for each member, by member.
         removed_rsrc_list list -- Names that are not used any more.
     """)
-    update_policy_schema = notation.properties("""
-        batch_create map{
-            max_batch_size integer (update, =1, range 1..None) -- Members
-            -- made at once.
-            pause_time number (update, =0, range 0..None) -- Seconds between
-            -- two batches.
-        } (update) -- How fast members are made. Left out, all are at once.
-        rolling_update map{
-            min_in_service integer (update, =0, range 0..None) -- Members
-            -- that nothing is done with at any time.
-            max_batch_size integer (update, =1, range 1..None) -- Members
-            -- changed at once.
-            pause_time number (update, =0, range 0..None) -- Seconds between
-            -- two batches.
-        } (update) -- How fast members are changed. Left out, all are at
-        -- once.
-    """)
+    update_policy_schema = group.UPDATE_POLICIES
     for _entry in attributes_schema.values():
         # The members may change without the group.
         _entry.cache_mode = _entry.CACHE_NONE
@@ -142,18 +126,7 @@ class ResourceGroup(group.GroupResource):
         return body
 
     def pace(self, changing: bool) -> rolling_update.Pace:
-        policy = self.target.update_policy(
-            self.update_policy_schema, self.context
-        )
-        key = self.ROLLING_UPDATE if changing else self.BATCH_CREATE
-        given = policy[key]
-        if given is None:
-            return rolling_update.UNLIMITED
-        return rolling_update.Pace(
-            given["max_batch_size"],
-            given.get("min_in_service") or 0,
-            given["pause_time"],
-        )
+        return self.pace_of_policies(changing)
 
     # -- those that are removed --------------------------------------------
 

@@ -193,6 +193,14 @@ class ResourceGroupTest(GroupTest):
         self.assertState("DELETE_COMPLETE", stack)
         self.assertGone(child)
 
+    def test_a_required_parameter_of_a_member(self):
+        """Its value is that of a resource, so not known when it's checked."""
+        member = nested.nest(word=attr("other"))
+        stack = self.make(
+            hot({"other": res("x"), "n": group(2, member)}, outs(w=["word"]))
+        )
+        self.assertEqual({"w": ["x", "x"]}, self.world.outputs(stack))
+
     def test_a_failing_member(self):
         stack = self.begin(hot({"n": group(2, res(fail=True))}))
         self.world.run()
