@@ -43,6 +43,8 @@ _OWN_KEYS = frozenset(
     )
 )
 _FLAGS = ("disable_rollback", "converge", "existing")
+# In the data of an exported stack: what its environment was made of.
+_LAYERS = ("environment_layers",)
 MAX_TAG = 80
 
 Fetch = Callable[[str], str]
@@ -79,13 +81,16 @@ def read(
     args = _args(body)
     adopted = _adopted(body.get("adopt_stack_data"), max_template)
     if adopted is not None:
+        if body.get("environment") or body.get("environment_files"):
+            # What the request says replaces what the stack was made with.
+            adopted = {k: v for k, v in adopted.items() if k not in _LAYERS}
         args["adopt_stack_data"] = adopted
     explicit = body.get("parameters") or {}
     args["explicit_parameters"] = sorted(explicit)
     return StackRequest(
         template=_template(body, adopted, fetch, max_template),
         params=_environment(body, adopted, explicit, max_template),
-        files=dict(body.get("files") or {}),
+        files=_files(body, adopted),
         args=args,
         environment_files=body.get("environment_files"),
         files_container=body.get("files_container"),
@@ -150,6 +155,23 @@ def _adopted(data: Any, max_bytes: int) -> dict[str, Any] | None:
     if isinstance(data, str):
         return _mapping(data, "adopt_stack_data", max_bytes)
     return data  # type: ignore[no-any-return]
+
+
+def _files(
+    body: Mapping[str, Any], adopted: Mapping[str, Any] | None
+) -> dict[str, str]:
+    """The files of the request; an exported stack brings its own.
+
+    :raises HTTPError: 400
+    """
+    kept = (adopted or {}).get("files") or {}
+    if not isinstance(kept, dict) or not all(
+        isinstance(text, str) for text in kept.values()
+    ):
+        raise faults.bad_request(
+            _("adopt_stack_data: files must be an object of texts")
+        )
+    return {**kept, **(body.get("files") or {})}
 
 
 def _template(

@@ -22,6 +22,7 @@ default, or ``eventlet``. No other package may import eventlet.
 from __future__ import annotations
 
 import configparser
+import gc
 import os
 import pathlib
 import sys
@@ -70,6 +71,18 @@ def init_backend(backend: str) -> None:
 
     if oslo_backend.get_backend_type() is None:
         oslo_backend.init_backend(oslo_backend.BackendType(backend))
+
+
+def settle_memory() -> None:
+    """Tell the collector that what is loaded now stays.
+
+    Called once, when a process is ready to serve. A service's modules,
+    schemas and tables are some hundred thousand objects that never go;
+    looking through them again and again took a third of the CPU time of a
+    request that makes many objects.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _files(argv: Sequence[str]) -> Iterator[str]:

@@ -23,13 +23,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_service import service
 
+from heat import cmd
 from heat.api import app
 from heat.cmd import serving
 from heat.common import config
@@ -44,11 +45,25 @@ FILES_VARIABLE = "HEAT_CONFIG_FILES"
 
 
 class ApiProcess(service.ServiceBase):  # type: ignore[misc]
-    """One worker of heat-api. Everything is opened after the fork."""
+    """One worker of an API. Everything is opened after the fork.
 
-    def __init__(self, conf: cfg.ConfigOpts, host: str) -> None:
+    :param settings: group of options with ``bind_port`` and ``threads``
+    :param make: makes the application
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        host: str,
+        settings: cfg.ConfigOpts.GroupAttr,
+        make: Callable[
+            [cfg.ConfigOpts, clients.EngineClient], wsgi_types.WSGIApplication
+        ],
+    ) -> None:
         self._conf = conf
         self._host = host
+        self._settings = settings
+        self._make = make
         self._http: serving.HttpServer | None = None
         self._bus: transport.MessagingBus | None = None
         # Made in start(): a lock must not be inherited over a fork.
@@ -57,16 +72,16 @@ class ApiProcess(service.ServiceBase):  # type: ignore[misc]
     def start(self) -> None:
         self._ended = threading.Event()
         self._bus = transport.MessagingBus(self._conf)
-        settings = self._conf.heat_api
         self._http = serving.HttpServer(
-            app.make_app(self._conf, clients.EngineClient(self._bus)),
+            self._make(self._conf, clients.EngineClient(self._bus)),
             self._host,
-            settings.bind_port,
-            settings.threads,
+            self._settings.bind_port,
+            self._settings.threads,
             reuse_port=True,
         )
         self._http.listen()
         self._http.start()
+        cmd.settle_memory()
         LOG.info("The API listens on %s", self._http.url)
 
     def stop(self, graceful: bool = False) -> None:
@@ -97,12 +112,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"auth_strategy noauth lets anybody in, so [heat_api] bind_host "
             f"must be a loopback address, not {host}."
         )
-    problem = _address_problem(host, conf.heat_api.bind_port)
+    problem = address_problem(host, conf.heat_api.bind_port)
     if problem:
         return _refuse(problem)
     launcher = service.launch(
         conf,
-        ApiProcess(conf, host),
+        ApiProcess(conf, host, conf.heat_api, app.make_app),
         workers=conf.heat_api.workers,
         restart_method="mutate",
     )
@@ -129,7 +144,7 @@ def bind_host(conf: cfg.ConfigOpts) -> str:
     return str(conf.heat_api.bind_host)
 
 
-def _address_problem(host: str, port: int) -> str | None:
+def address_problem(host: str, port: int) -> str | None:
     """Try the address before the fork, where one can still complain."""
     probe = serving.HttpServer(_nothing, host, port, threads=1)
     try:

@@ -23,6 +23,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_service import service
 
+from heat import cmd
 from heat.common import config
 from heat.db import migration, session
 from heat.engine import plugins
@@ -58,6 +59,7 @@ class EngineProcess(service.ServiceBase):  # type: ignore[misc]
             lost=lambda: os._exit(EXIT_LOST),
         )
         self._server.start()
+        cmd.settle_memory()
 
     def stop(self, graceful: bool = False) -> None:
         """End what ends soon, hand the rest to other engines."""

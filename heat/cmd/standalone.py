@@ -32,6 +32,7 @@ from typing import IO, NoReturn
 from oslo_config import cfg
 from oslo_log import log as logging
 
+from heat import cmd
 from heat.api import app
 from heat.cmd import serving
 from heat.common import config
@@ -119,6 +120,7 @@ def serve(argv: Sequence[str]) -> int:
     except Failed as error:
         return _complain(EXIT_FAILED, str(error))
     running.start()
+    cmd.settle_memory()
     print(f"{PROG} is ready: {running.http.url}/v1/{{project_id}}", flush=True)
     stopping.wait()
     running.stop()

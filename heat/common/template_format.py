@@ -164,10 +164,13 @@ def check_bounds(value: Any, what: str) -> None:
         depth += 1
         below: list[Any] = []
         for item in level:
+            # By the frequency of what there is: this runs for every value.
             if isinstance(item, str):
                 if not item.isascii():
                     _check_unicode(item, what)
-            elif isinstance(item, Mapping):
+            elif item is None or isinstance(item, int):
+                continue
+            elif isinstance(item, (dict, Mapping)):
                 _check_keys(item, what)
                 below.extend(item.values())
             elif isinstance(item, (list, tuple)):
@@ -183,13 +186,14 @@ def check_bounds(value: Any, what: str) -> None:
 
 def _check_keys(item: Mapping[Any, Any], what: str) -> None:
     for key in item:
+        if isinstance(key, str) and key.isascii():
+            continue
         if not isinstance(key, str):
             raise ValueError(
                 _("The %(what)s holds the key %(key)r, keys must be strings")
                 % {"what": what, "key": key}
             )
-        if not key.isascii():
-            _check_unicode(key, what)
+        _check_unicode(key, what)
 
 
 def _check_unicode(text: str, what: str) -> None:
@@ -264,9 +268,9 @@ class _Builder:
         try:
             loader = _Loader(text)
             try:
-                while loader.check_event():
-                    event = loader.get_event()
-                    handler = handlers.get(type(event))
+                next_event, handler_of = loader.get_event, handlers.get
+                while (event := next_event()) is not None:
+                    handler = handler_of(type(event))
                     if handler is not None:
                         handler(event)
             finally:
@@ -286,10 +290,11 @@ class _Builder:
         tag = event.tag
         text: str = event.value
         if tag is None or tag == "!":
-            plain = event.implicit[0] and not event.style
-            value = _plain(text) if plain else text
-            if plain and text == "<<" and self._wants_key():
-                value = _MERGE_KEY
+            value: Any = text
+            if event.implicit[0] and not event.style:
+                value = _plain(text)
+                if text == "<<" and self._wants_key():
+                    value = _MERGE_KEY
         else:
             value = self._tagged(event, tag, text)
         if not text.isascii() and _SURROGATE.search(text):
@@ -457,9 +462,13 @@ _constructor = yaml.constructor.SafeConstructor()
 
 def _plain(text: str) -> Any:
     """The value of a scalar without quotes."""
-    found = _RESOLVERS.get(text[:1])
+    first = text[:1]
+    found = _RESOLVERS.get(first)
     if found is None or len(text) > _MAX_NUMBER:
         return text
+    if first != "0" and text.isdecimal() and text.isascii():
+        # As most numbers are.
+        return int(text)
     for tag, pattern in found:
         if pattern.match(text):
             return _typed(tag, text)

@@ -159,6 +159,11 @@ class ParameterSchema(constr.Schema):
         self.has_default = has_default
         self.hidden = hidden
         self.tags = tuple(tags)
+        #: of a map: what must be below its keys, and which must be there
+        self.fields: Mapping[str, ParameterSchema] = {}
+        self.required_fields: frozenset[str] = frozenset()
+        #: of a list: what each of its items must be
+        self.items_schema: ParameterSchema | None = None
 
     def to_schema_type(self, value: Any) -> Any:
         """The typed value of what a user gave.
@@ -211,6 +216,7 @@ class ParameterSchema(constr.Schema):
         :raises StackValidationFailed: naming the parameter
         """
         typed = self.read(value)
+        self._check_inside(typed, context)
         for constraint in self.constraints:
             if context is None and not constraint.pure:
                 continue
@@ -227,6 +233,21 @@ class ParameterSchema(constr.Schema):
                     message=reason,
                 ) from None
         return typed
+
+    def _check_inside(self, typed: Any, context: Any) -> None:
+        """Check what is in a map or list by the declaration's ``schema``."""
+        if self.items_schema is not None:
+            for item in typed:
+                self.items_schema.check(item, context)
+        if isinstance(typed, Mapping):
+            for key in sorted(self.required_fields - typed.keys()):
+                raise exception.StackValidationFailed(
+                    error=_("Parameter '%s' is invalid") % self.name,
+                    message=_('The key "%s" is missing') % key,
+                )
+            for key, field in self.fields.items():
+                if key in typed:
+                    field.check(typed[key], context)
 
 
 class Declarations(Protocol):
@@ -261,8 +282,11 @@ class Parameters(Mapping[str, Any]):
         self.schemata = template.parameter_schemata()
         self.user_params = dict(user_params or {})
         self._given: dict[str, Any] = dict(self.user_params)
-        for name, value in (param_defaults or {}).items():
-            self._given.setdefault(name, value)
+        # There may be far more defaults than parameters: those of a tree.
+        defaults = param_defaults or {}
+        for name in self.schemata if defaults else ():
+            if name in defaults:
+                self._given.setdefault(name, defaults[name])
         self._typed: dict[str, Any] = {}
         words = getattr(template, "pseudo_parameters", pseudo)
         self._pseudo: dict[str, str | None] = words(stack_identity, region)
@@ -329,11 +353,12 @@ class Parameters(Mapping[str, Any]):
         for name, schema in self.schemata.items():
             self._check_declaration(schema)
             if name in self._given:
-                schema.check(self._given[name], context)
+                # Whoever asks for the value need not read it again.
+                self._typed[name] = schema.check(self._given[name], context)
             elif strict and not schema.has_default:
                 raise exception.UserParameterMissing(key=name)
             elif schema.default is not None:
-                schema.check(schema.default, context)
+                self._typed[name] = schema.check(schema.default, context)
 
     def _check_declaration(self, schema: ParameterSchema) -> None:
         try:

@@ -90,7 +90,9 @@ def check_sections(data: Any, what: str = "environment") -> None:
 
 def copied(value: Any) -> Any:
     """A copy of a JSON value, made faster than by the copy module."""
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (dict, Mapping)):
         return {key: copied(each) for key, each in value.items()}
     if isinstance(value, list):
         return [copied(each) for each in value]
@@ -103,6 +105,7 @@ class Environment:
     :param data: its sections; None for an empty one
     :param base: what the operator registered for everybody; None: what
         was installed (see :mod:`.shared`)
+    :param bounded: it is known to be within the limits
     :raises ValueError: naming a section that's unknown, null or of the
         wrong type
     :raises InvalidBreakPointHook: for an unknown hook
@@ -113,9 +116,10 @@ class Environment:
         self,
         data: Mapping[str, Any] | None = None,
         base: registry.Registry | None = None,
+        bounded: bool = False,
     ) -> None:
         data = {} if data is None else data
-        check(data)
+        (check_sections if bounded else check)(data)
         self.params: dict[str, Any] = dict(data.get(PARAMETERS, {}))
         self.param_defaults: dict[str, Any] = dict(
             data.get(PARAMETER_DEFAULTS, {})
@@ -144,17 +148,18 @@ class Environment:
         return self._shared.files
 
     def as_dict(self) -> dict[str, Any]:
-        """The stored and public form; a copy."""
-        made: dict[str, Any] = copied(
-            {
-                PARAMETERS: self.params,
-                PARAMETER_DEFAULTS: self.param_defaults,
-                RESOURCE_REGISTRY: self.registry.as_dict(),
-                ENCRYPTED_PARAM_NAMES: self.encrypted_param_names,
-                EVENT_SINKS: self.event_sinks,
-            }
-        )
-        return made
+        """The stored and public form.
+
+        Its sections are copies. The values of parameters are not, and are
+        not to be changed: in a large tree there are millions of them.
+        """
+        return {
+            PARAMETERS: dict(self.params),
+            PARAMETER_DEFAULTS: dict(self.param_defaults),
+            RESOURCE_REGISTRY: copied(self.registry.as_dict()),
+            ENCRYPTED_PARAM_NAMES: list(self.encrypted_param_names),
+            EVENT_SINKS: copied(self.event_sinks),
+        }
 
     def child(
         self, resource_name: str, params: Mapping[str, Any] | None = None

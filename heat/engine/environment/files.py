@@ -87,6 +87,10 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     Maps deeply, everything else replaced; null does not erase a map.
     """
     for key, value in new.items():
+        if isinstance(value, str):
+            # As most are; asking whether it's a map takes longer.
+            old[key] = value
+            continue
         there = old.get(key)
         if isinstance(value, Mapping):
             into = there if isinstance(there, dict) else {}
@@ -132,7 +136,10 @@ def merge(
                 if declared is not None and section == environment.PARAMETERS:
                     wanted = {k: wanted[k] for k in wanted if k in declared}
                 into = made.setdefault(section, {})
-                if layer.kind == EXPLICIT:
+                if not into:
+                    # The lowest one: there is nothing to merge with.
+                    made[section] = environment.copied(dict(wanted))
+                elif layer.kind == EXPLICIT:
                     into.update(environment.copied(dict(wanted)))
                 else:
                     _merge_parameters(into, wanted, strategies, types or {})
@@ -168,6 +175,10 @@ class Strategies:
     def __init__(self) -> None:
         self._own: Mapping[str, str] = {}
         self._fixed: dict[str, tuple[str, str]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any strategy counts for the current layer."""
+        return bool(self._own or self._fixed)
 
     def enter(self, layer: Layer) -> None:
         """Make a layer the one that is asked about.
@@ -213,7 +224,11 @@ def _merge_parameters(
 ) -> None:
     for key, value in new.items():
         strategy = strategies.of(key)
-        if strategy == OVERWRITE or old.get(key) is None:
+        if isinstance(value, str) and (
+            strategy == OVERWRITE or old.get(key) is None
+        ):
+            old[key] = value
+        elif strategy == OVERWRITE or old.get(key) is None:
             update(old, {key: value})
         else:
             old[key] = combine(old[key], value, strategy, key, types.get(key))

@@ -67,36 +67,48 @@ class Trace:
     ) -> None:
         self.layers = tuple(layers)
         self._declared = declared
-        # section -> key -> [(layer, value, strategy)], lowest first
-        self._seen: dict[str, dict[str, list[_Seen]]] = {
+        # section -> key -> the layers that have it, lowest first
+        self._held: dict[str, dict[str, list[int]]] = {
             section: {} for section in SECTIONS
         }
+        # (section, key, layer) -> strategy, where it is not overwrite
+        self._joins: dict[tuple[str, str, int], str] = {}
         strategies = files.Strategies()
         for number, layer in enumerate(self.layers):
             strategies.enter(layer)
-            for section in files.PARAMETER_SECTIONS:
+            for section in SECTIONS:
                 self._enter(number, layer, section, strategies)
-            self._enter(number, layer, environment.RESOURCE_REGISTRY)
 
     def _enter(
         self,
         number: int,
         layer: Layer,
         section: str,
-        strategies: files.Strategies | None = None,
+        strategies: files.Strategies,
     ) -> None:
-        seen = self._seen[section]
-        wanted = layer.section(section)
-        explicit = layer.kind == files.EXPLICIT
-        for key, value in wanted.items():
-            if not self._counts(section, key):
-                continue
-            strategy = files.OVERWRITE
-            if strategies is not None and not explicit:
-                strategy = strategies.of(key)
-            seen.setdefault(key, []).append(
-                _Seen(number, value, strategy, explicit)
+        held = self._held[section]
+        wanted: Collection[str] = layer.section(section)
+        if section == environment.PARAMETERS and self._declared is not None:
+            wanted = [key for key in wanted if key in self._declared]
+        for key in wanted:
+            held.setdefault(key, []).append(number)
+        joins = section in files.PARAMETER_SECTIONS and strategies
+        if joins and layer.kind != files.EXPLICIT:
+            for key in wanted:
+                if (word := strategies.of(key)) != files.OVERWRITE:
+                    self._joins[section, key, number] = word
+
+    def _seen(self, section: str, key: str) -> list[_Seen]:
+        """What the layers say of a key, the lowest first."""
+        return [
+            _Seen(
+                number,
+                self.layers[number].data[section][key],
+                self._joins.get((section, key, number), files.OVERWRITE),
+                self.layers[number].kind == files.EXPLICIT,
             )
+            for number in self._held[section].get(key, ())
+        ]
 
     def _counts(self, section: str, key: str) -> bool:
         return (
@@ -109,20 +121,32 @@ class Trace:
 
     def keys(self, section: str) -> Collection[str]:
         """The keys that a section has in any layer."""
-        return self._seen[section].keys()
+        return self._held[section].keys()
 
     def source(self, section: str, key: str) -> Source | None:
         """Where the value of a key comes from; None: there is none."""
-        seen = self._seen[section].get(key)
-        return _source((section, key), seen) if seen else None
+        held = self._held[section].get(key)
+        return self._source(section, key, held) if held else None
 
     def sources(self, section: str) -> Iterator[Source]:
         """All of a section; of single resources one for each leaf."""
-        for key, seen in self._seen[section].items():
-            if section == environment.RESOURCE_REGISTRY and key == _RESOURCES:
-                yield from _fold((section, key), seen).leaf_sources()
-            else:
-                yield _source((section, key), seen)
+        for key, held in self._held[section].items():
+            yield from self._entries(section, key, held)
+
+    def _entries(
+        self, section: str, key: str, held: Sequence[int]
+    ) -> Iterator[Source]:
+        if section == environment.RESOURCE_REGISTRY and key == _RESOURCES:
+            seen = self._seen(section, key)
+            yield from _fold((section, key), seen).leaf_sources()
+        else:
+            yield self._source(section, key, held)
+
+    def _source(self, section: str, key: str, held: Sequence[int]) -> Source:
+        if len(held) == 1:
+            # As most are.
+            return Source((section, key), held[0], files.OVERWRITE)
+        return _fold((section, key), self._seen(section, key)).source()
 
     def left_out(self) -> Iterator[tuple[int, str]]:
         """(layer, name) of values for parameters that are not declared."""
@@ -135,16 +159,27 @@ class Trace:
         """(layer, layers over it) of files of which nothing counts."""
         used: set[int] = set()
         over: dict[int, set[int]] = {}
-        for section in SECTIONS:
-            for source in self.sources(section):
-                used.update((source.winner, *source.merged))
-                for number in source.lost:
-                    over.setdefault(number, set()).add(source.winner)
+        for source in self._contested(used):
+            used.update((source.winner, *source.merged))
+            for number in source.lost:
+                over.setdefault(number, set()).add(source.winner)
         for number, above in sorted(over.items()):
             layer = self.layers[number]
             alone = number not in used and not _unites(layer)
             if alone and layer.kind == files.FILE:
                 yield number, above - {number}
+
+    def _contested(self, alone: set[int]) -> Iterator[Source]:
+        """The sources of keys that several layers have.
+
+        :param alone: takes the layers that are the only ones with a key
+        """
+        for section, keys in self._held.items():
+            for key, held in keys.items():
+                if len(held) == 1:
+                    alone.add(held[0])
+                else:
+                    yield from self._entries(section, key, held)
 
 
 def _unites(layer: Layer) -> bool:
@@ -268,13 +303,6 @@ def _fold(path: Path, seen: Sequence[_Seen]) -> _Fold:
     for each in seen:
         fold.add(each)
     return fold
-
-
-def _source(path: Path, seen: Sequence[_Seen]) -> Source:
-    if len(seen) == 1:
-        # As most are.
-        return Source(path, seen[0].number, files.OVERWRITE)
-    return _fold(path, seen).source()
 
 
 # -- words --------------------------------------------------------------------

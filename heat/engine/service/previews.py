@@ -22,7 +22,7 @@ from typing import Any
 
 from heat.common.context import RequestContext
 from heat.db.stacks import StackRecord
-from heat.engine.service import base, presenters
+from heat.engine.service import base, containers, presenters
 from heat.engine.stack import preview, preview_changes, preview_new
 from heat.rpc import api
 
@@ -58,14 +58,13 @@ class PreviewEndpoint(base.Endpoint):
         :raises StackExists: the project has a stack of this name
         :raises StackValidationFailed: and others of class 400
         """
-        _refuse(files_container)
         found = preview_new.create(
             self._engine,
             context,
             stack_name,
             template,
             params,
-            files,
+            containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
         )
@@ -89,7 +88,6 @@ class PreviewEndpoint(base.Endpoint):
         :raises ActionInProgress: no update could begin now
         :raises StackValidationFailed: and others of class 400
         """
-        _refuse(files_container)
         stack = self._stack(context, stack_identity)
         found = preview.update(
             self._engine,
@@ -97,16 +95,11 @@ class PreviewEndpoint(base.Endpoint):
             stack,
             template,
             params,
-            files,
+            containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
         )
         return changes(stack, found)
-
-
-def _refuse(files_container: str | None) -> None:
-    if files_container:
-        raise base.not_yet("A container of files")
 
 
 def new_stack(found: preview_new.NewStack) -> Dict:
@@ -130,7 +123,7 @@ def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
         api.RES_ID: dict(presenters.identity(stack).resource(found.name)),
         api.RES_TYPE: found.resource_type,
         api.RES_DESCRIPTION: found.description,
-        api.RES_PHYSICAL_ID: "",
+        api.RES_PHYSICAL_ID: found.external_id or "",
         api.RES_ACTION: "INIT",
         api.RES_STATUS: "COMPLETE",
         api.RES_STATUS_DATA: "",
@@ -140,6 +133,7 @@ def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
         api.RES_ATTRIBUTES: dict.fromkeys(found.attributes),
         api.RES_PROPERTIES: found.properties,
         "unknown_properties": list(found.unknown),
+        "external_id": found.external_id,
         api.RES_STACK_ID: dict(presenters.identity(stack)),
         api.RES_STACK_NAME: stack.name,
     }
@@ -178,6 +172,7 @@ def _change(stack: StackRecord, found: preview_changes.Change) -> Dict:
         "certain": found.certain,
         "may_be_replaced": found.may_be_replaced,
         "retained": found.retained,
+        "ownership": found.ownership,
     }
     if stack.parent_resource_name:
         shown[api.RES_PARENT_RESOURCE] = stack.parent_resource_name

@@ -26,7 +26,7 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import resources, stacks, templates
 from heat.db.stacks import StackRecord
-from heat.engine.service import base, presenters
+from heat.engine.service import base, containers, presenters
 from heat.engine.stack import (
     abandon,
     adopt,
@@ -221,7 +221,7 @@ class StackEndpoint(base.Endpoint):
         :raises StackExists: the project has a stack of this name
         :raises StackValidationFailed: and others of class 400
         """
-        _refuse(files_container, template_id)
+        _refuse(template_id)
         given = None
         if args.get(api.PARAM_ADOPT_STACK_DATA):
             if not self._engine.conf.enable_stack_adopt:
@@ -233,7 +233,7 @@ class StackEndpoint(base.Endpoint):
             stack_name,
             template,
             params,
-            files,
+            containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
             owner_id=owner_id,
@@ -264,7 +264,7 @@ class StackEndpoint(base.Endpoint):
         :raises ActionInProgress: another request was faster
         :raises StackValidationFailed: and others of class 400
         """
-        _refuse(files_container, template_id)
+        _refuse(template_id)
         stack = self._stack(context, stack_identity, mutating="update")
         converge.update(
             self._engine,
@@ -272,7 +272,7 @@ class StackEndpoint(base.Endpoint):
             stack,
             template,
             params,
-            files,
+            containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
         )
@@ -391,8 +391,6 @@ def words(value: Any) -> Sequence[str] | None:
     raise ValueError(_("Expected a list of words, not %r") % (value,))
 
 
-def _refuse(files_container: str | None, template_id: int | None) -> None:
-    if files_container:
-        raise base.not_yet("A container of files")
+def _refuse(template_id: int | None) -> None:
     if template_id is not None:
         raise base.not_yet("A stack from a stored template")

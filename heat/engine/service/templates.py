@@ -24,7 +24,7 @@ from heat.common.i18n import _
 from heat.db import templates
 from heat.db.stacks import StackRecord
 from heat.db.templates import TemplateRecord
-from heat.engine.service import base
+from heat.engine.service import base, containers
 from heat.engine.stack import (
     environment_views,
     environments,
@@ -59,14 +59,12 @@ class TemplateEndpoint(base.Endpoint):
 
         :raises StackValidationFailed: and others of class 400
         """
-        if files_container:
-            raise base.not_yet("A container of files")
         answer: Dict = validate.validate_template(
             self._engine,
             context,
             template,
             params or {},
-            files,
+            containers.files_of(context, files, files_container),
             environment_files=environment_files,
             show_nested=show_nested,
             ignorable_errors=ignorable_errors,

@@ -108,6 +108,22 @@ class Shown:
             told["left_out"] = left_out
         return told
 
+    def layers(self) -> list[dict[str, Any]]:
+        """The layers, lowest first, for a stack that is to have the same.
+
+        The contents of files are among :meth:`files`.
+        """
+        told: list[dict[str, Any]] = []
+        for layer in self._layers:
+            row: dict[str, Any] = {"kind": layer.kind}
+            if layer.kind == env_files.FILE:
+                row["name"] = layer.name
+                row["cleared"] = sorted(layer.cleared)
+            else:
+                row["content"] = texts.mask(layer.data, self._secret)
+            told.append(row)
+        return told
+
     def file_names(self) -> list[str]:
         """The environment files, the lowest first."""
         return [
@@ -269,10 +285,10 @@ def _strings(value: Any) -> Iterator[str]:
         item = below.pop()
         if isinstance(item, str):
             yield item
-        elif isinstance(item, Mapping):
-            below.extend(item.values())
         elif isinstance(item, list):
             below.extend(item)
+        elif isinstance(item, dict):
+            below.extend(item.values())
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -40,6 +40,9 @@ EXISTING = "existing"
 EXPLICIT = "explicit_parameters"
 CLEAR = "clear_parameters"
 REMOVE = "environment_files_remove"
+ADOPT = "adopt_stack_data"
+#: In the data of an exported stack: what its environment is made of.
+LAYERS = "environment_layers"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +77,49 @@ def files_of(request: Request, stored: Stored | None) -> dict[str, str]:
     return {**kept, **request.files}
 
 
+def adopted(request: Request) -> tuple[Request, Stored] | None:
+    """The layers that an adopted stack brings, and what is said beside them.
+
+    :returns: None when it brings none: a stack of an older release, or one
+        whose environment the request replaces
+    :raises ValueError: they are not what an export gives
+    """
+    data = request.args.get(ADOPT)
+    given = data.get(LAYERS) if isinstance(data, Mapping) else None
+    if not given:
+        return None
+    if not isinstance(given, list):
+        raise _no_layers(_("must be a list"))
+    reader = Reader(request.files)
+    layers = tuple(_adopted_layer(row, reader) for row in given)
+    values = request.params.get(env.PARAMETERS) or {}
+    named = _names(request.args, EXPLICIT)
+    beside = {name: values[name] for name in named if name in values}
+    only = dataclasses.replace(request, params={env.PARAMETERS: beside})
+    return only, Stored(request.files, layers)
+
+
+def _adopted_layer(row: Any, reader: Reader) -> env_files.Layer:
+    if not isinstance(row, Mapping):
+        raise _no_layers(_("must be a list of maps"))
+    kind = row.get("kind")
+    if kind == env_files.FILE:
+        name = row.get("name")
+        if not isinstance(name, str):
+            raise _no_layers(_("a file must have a name"))
+        cleared = frozenset(_list_of_names(row.get("cleared") or [], LAYERS))
+        return env_files.Layer(name, reader.read(name), kind, cleared)
+    if kind not in (env_files.INLINE, env_files.EXPLICIT):
+        raise _no_layers(_("unknown kind %r") % (kind,))
+    content = row.get("content") or {}
+    env.check(content, f"{ADOPT}.{LAYERS}")
+    return env_files.Layer("", content, kind)
+
+
+def _no_layers(why: str) -> ValueError:
+    return ValueError(f"{ADOPT}.{LAYERS}: {why}")
+
+
 def derive(
     request: Request,
     stored: Stored | None,
@@ -95,7 +141,10 @@ def derive(
     else:
         layers = env_layers.patch(stored.layers, change)
     types = {name: schema.type for name, schema in schemata.items()}
-    made = env.Environment(env_files.merge(layers, types, schemata))
+    # One layer was within the limits; what many make need not be.
+    made = env.Environment(
+        env_files.merge(layers, types, schemata), bounded=len(layers) < 2
+    )
     return Derived(layers, made, secret_names(layers, files, schemata))
 
 

@@ -106,6 +106,8 @@ def prepare(
         below = environments.Stored(
             patched.files, environments.stored_layers(patched, layers)
         )
+    elif (brought := environments.adopted(request)) is not None:
+        request, below = brought
     files = environments.files_of(request, below)
     parsed = template_base.load(template, files)
     derived = environments.derive(
@@ -160,12 +162,13 @@ def check(
     prepared: Prepared,
     ignored: Collection[str] = (),
     nesting: child.Nesting | None = None,
-) -> None:
+) -> child.Tree:
     """Check a definition against the plug-ins and the limits.
 
     :param ignored: codes of errors that don't count, such as ``99001``, a
         type whose service isn't available
     :param nesting: where in a tree of stacks it is; None: at the top
+    :returns: what was counted and noted of the whole tree
     :raises HeatException, ValueError: of class 400, naming the place
     """
     if nesting is None:
@@ -173,6 +176,7 @@ def check(
         nesting = child.Nesting(child.Tree(limit, frozenset(ignored)))
     with prepared.definition.t.own_words():
         _check(engine, context, stack, prepared.definition, ignored, nesting)
+    return nesting.tree
 
 
 def _check(
@@ -189,6 +193,7 @@ def _check(
     view = gather.stack_view(engine, stack, made, context, nesting)
     for name, wish in made.resource_definitions.items():
         cls = resource_class(engine, made, wish.resource_type, name)
+        nesting.tree.note(cls)
         with _place(name):
             _check_resource(cls(name, wish, view), context, ignored)
     check_attributes(engine, made)

@@ -45,7 +45,7 @@ _FUNCTIONS: Final[Mapping[str, type[function.Function]]] = {
     "Fn::ResourceFacade": cfn.ResourceFacade,
     "Fn::Select": cfn.Select,
     "Fn::Split": cfn.Split,
-    "Ref": cfn.Ref,
+    "Ref": cfn.RefOrNothing,
 }
 _CONDITION_FUNCTIONS: Final[Mapping[str, type[function.Function]]] = {
     "Condition": cfn_logic.Condition,

@@ -18,7 +18,7 @@ turns those into the answer of a validation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -102,11 +102,20 @@ _CONSTRAINTS: dict[str, tuple[tuple[str, ...] | type, _Maker]] = {
 }
 
 
+#: The kinds of versions that do not have ``modulo`` yet.
+_EARLY_CONSTRAINTS: Final = tuple(
+    kind for kind in _CONSTRAINTS if kind != "modulo"
+)
+
+
 def _read_constraints(
-    value: Any, path: str, kinds: tuple[str, ...]
+    holder: Mapping[str, Any], place: str, modulo: bool
 ) -> Iterator[constraints.Constraint]:
+    value = holder.get("constraints")
     if value is None:
         return
+    path = f"{place}.constraints"
+    kinds = tuple(_CONSTRAINTS) if modulo else _EARLY_CONSTRAINTS
     if not isinstance(value, list):
         raise _wrong(path, _("The constraints must be a list"))
     for index, one in enumerate(value):
@@ -143,7 +152,12 @@ def _read_constraint(
         raise _wrong(place, str(exc)) from exc
 
 
-def _read_flag(value: Any, path: str) -> bool:
+# Most keys of most declarations are not there: their places are put into
+# words only for an error.
+
+
+def _read_flag(holder: Mapping[str, Any], key: str, place: str) -> bool:
+    value = holder.get(key)
     if value is None:
         return False
     if isinstance(value, bool):
@@ -151,18 +165,20 @@ def _read_flag(value: Any, path: str) -> bool:
     word = str(value).lower()
     if word in ("true", "false"):
         return word == "true"
-    raise _wrong(path, _("Must be true or false"))
+    raise _wrong(f"{place}.{key}", _("Must be true or false"))
 
 
-def _read_text(value: Any, path: str) -> str | None:
+def _read_text(holder: Mapping[str, Any], key: str, place: str) -> str | None:
+    value = holder.get(key)
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (dict, list)):
-        raise _wrong(path, _("Must be a string"))
+        raise _wrong(f"{place}.{key}", _("Must be a string"))
     return str(value)
 
 
-def _read_tags(value: Any, path: str) -> list[str]:
+def _read_tags(holder: Mapping[str, Any], place: str) -> list[str]:
+    value = holder.get("tags")
     if value is None:
         return []
     if isinstance(value, str):
@@ -170,7 +186,7 @@ def _read_tags(value: Any, path: str) -> list[str]:
     if not isinstance(value, list) or not all(
         isinstance(tag, str) for tag in value
     ):
-        raise _wrong(path, _("The tags must be a list of strings"))
+        raise _wrong(f"{place}.tags", _("The tags must be a list of strings"))
     return value
 
 
@@ -198,24 +214,65 @@ def read_schema(
             _('Invalid type "%(kind)s", use one of: %(known)s')
             % {"kind": kind, "known": _known(TYPES)},
         )
-    kinds = tuple(k for k in _CONSTRAINTS if modulo or k != "modulo")
     if name in parameters.PSEUDO:
         raise _wrong(path, _("The name is that of a pseudo parameter"))
-    return parameters.ParameterSchema(
+    default = value.get("default")
+    made = parameters.ParameterSchema(
         name,
         TYPES[kind],
-        default=value.get("default"),
-        has_default=value.get("default") is not None,
-        description=_read_text(
-            value.get("description"), f"{path}.description"
-        ),
-        label=_read_text(value.get("label"), f"{path}.label"),
-        hidden=_read_flag(value.get("hidden"), f"{path}.hidden"),
-        immutable=_read_flag(value.get("immutable"), f"{path}.immutable"),
-        constraints=_read_constraints(
-            value.get("constraints"), f"{path}.constraints", kinds
-        ),
-        tags=_read_tags(value.get("tags"), f"{path}.tags"),
+        default=default,
+        has_default=default is not None,
+        description=_read_text(value, "description", path),
+        label=_read_text(value, "label", path),
+        hidden=_read_flag(value, "hidden", path),
+        immutable=_read_flag(value, "immutable", path),
+        constraints=_read_constraints(value, path, modulo),
+        tags=_read_tags(value, path),
+    )
+    if value.get("schema") is not None:
+        _read_inside(made, value["schema"], path, modulo, tags)
+    return made
+
+
+def _read_inside(
+    made: parameters.ParameterSchema,
+    given: Any,
+    path: str,
+    modulo: bool,
+    tags: bool,
+) -> None:
+    """The key ``schema``: declarations of what is in a map or list.
+
+    Of a json parameter a map of keys to declarations, in which ``required``
+    may stand as well; of a list one declaration, or ``{"*": declaration}``.
+    Keys that are not declared may hold anything.
+    """
+    place = f"{path}.schema"
+    if made.type not in (parameters.JSON, parameters.COMMA_DELIMITED_LIST):
+        raise _wrong(
+            place,
+            _("Only types json and comma_delimited_list can have a schema"),
+        )
+    if not isinstance(given, dict) or not given:
+        raise _wrong(place, _("Must be a map of declarations"))
+
+    def read(key: str, value: Any) -> parameters.ParameterSchema:
+        name = f"{made.name}.{key}"
+        if isinstance(value, dict):
+            # Whose parts are secret is a secret in all its parts.
+            value = {k: v for k, v in value.items() if k != "required"} | {
+                "hidden": made.hidden
+            }
+        return read_schema(name, value, modulo=modulo, tags=tags)
+
+    if made.type == parameters.COMMA_DELIMITED_LIST:
+        made.items_schema = read("*", given.get("*", given))
+        return
+    made.fields = {key: read(key, value) for key, value in given.items()}
+    made.required_fields = frozenset(
+        key
+        for key, value in given.items()
+        if _read_flag(value, "required", f"{place}.{key}")
     )
 
 

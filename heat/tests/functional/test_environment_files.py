@@ -9,138 +9,38 @@
 #    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 #    License for the specific language governing permissions and limitations
 #    under the License.
-"""Environment files through HTTP and the openstack client.
+"""Environment files through HTTP.
 
-The rows of the table of requests, every 400, and one story with the public
-client: create, change one file, see where values come from, take a file
-out, go back.
+The rows of the table of requests, and every 400 of the design: after each the
+stored stack is byte for byte what it was.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
-import pathlib
-import tempfile
 from typing import Any
 
-import heat
-from heat.tests.functional import base
-
-PARAMETERS = {
-    "flavor": {"type": "string", "default": "tiny"},
-    "count": {"type": "number", "default": 1},
-    "sizes": {"type": "json", "default": {}},
-    "names": {"type": "comma_delimited_list", "default": ""},
-    "key": {"type": "string", "default": "none", "hidden": True},
-}
-TEMPLATE: dict[str, Any] = {
-    "heat_template_version": "2021-04-16",
-    "parameters": PARAMETERS,
-    "resources": {
-        "one": {
-            "type": "OS::Heat::Value",
-            "properties": {
-                "value": {
-                    name: {"get_param": name}
-                    for name in ("flavor", "count", "sizes", "names")
-                }
-            },
-        }
-    },
-    "outputs": {"all": {"value": {"get_attr": ["one", "value"]}}},
-}
-A = "parameters:\n  flavor: a\n  sizes:\n    x: 1\n"
-B = "parameters:\n  flavor: b\n  sizes:\n    y: 2\n"
-C = '{"parameter_defaults": {"count": 7}}'
-
-
-@dataclasses.dataclass
-class Mistake:
-    """What is wrong, and the words that the message must have."""
-
-    name: str
-    body: dict[str, Any]
-    words: tuple[str, ...]
-    error: str | None = None
-
-
-def files(*texts: str, **body: Any) -> dict[str, Any]:
-    """A body that lists files 0.yaml, 1.yaml, ..."""
-    named = {f"{number}.yaml": text for number, text in enumerate(texts)}
-    return {"files": named, "environment_files": list(named), **body}
-
-
-def strategy(word: str, name: str = "flavor", value: object = "v") -> str:
-    return json.dumps(
-        {
-            "parameters": {name: value},
-            "parameter_merge_strategies": {name: word},
-        }
-    )
-
-
-MISTAKES = (
-    Mistake(
-        "no content", {"environment_files": ["x.yaml"]}, ("x.yaml", "files")
-    ),
-    Mistake("no YAML", files("a: [1"), ("0.yaml", "line 2")),
-    Mistake("no map", files("- a"), ("0.yaml", "list")),
-    Mistake("one value", files("a"), ("0.yaml", "single value")),
-    Mistake("unknown section", files("params: {}"), ("0.yaml", "params")),
-    Mistake("null section", files("parameters:"), ("0.yaml", "parameters")),
-    Mistake(
-        "a section that is a list",
-        files(A, "resource_registry: []"),
-        ("1.yaml", "resource_registry"),
-    ),
-    Mistake(
-        "a type that stands for a number",
-        files("resource_registry:\n  My::Type: 5\n"),
-        ("0.yaml", "resource_registry.My::Type"),
-    ),
-    Mistake(
-        "two strategies",
-        files(strategy("merge"), A, strategy("overwrite")),
-        ("0.yaml", "2.yaml", "flavor"),
-        "ConflictingMergeStrategyForParam",
-    ),
-    Mistake(
-        "an unknown strategy",
-        files(strategy("melt")),
-        ("melt", "flavor"),
-        "InvalidMergeStrategyForParam",
-    ),
-    Mistake(
-        "numbers put together",
-        files(strategy("merge", "count", 1), strategy("merge", "count", 2)),
-        ("merge", "count"),
-        "InvalidMergeStrategyForParam",
-    ),
-    Mistake(
-        "an unknown explicit parameter",
-        files(A, parameters={"flavr": "x"}),
-        ("flavr",),
-        "UnknownUserParameter",
-    ),
-    Mistake(
-        "an unknown inline parameter",
-        files(A, environment={"parameters": {"flavr": "x"}}),
-        ("flavr",),
-        "UnknownUserParameter",
-    ),
-    Mistake(
-        "a file to remove that isn't there",
-        {"environment_files_remove": ["x.yaml"]},
-        ("environment_files_remove",),
-    ),
-    Mistake("names that are none", {"environment_files": [1]}, ()),
-    Mistake("a name that is none", {"environment_files": "a"}, ()),
+from heat.tests.functional import (
+    base,
+    deployment,
+    test_snapshots_and_adoption,
+)
+from heat.tests.functional.environment_samples import (
+    MISTAKES,
+    PARAMETERS,
+    TEMPLATE,
+    A,
+    B,
+    C,
+    files,
 )
 
 
 class EnvironmentFilesTest(base.FunctionalTest):
+    @classmethod
+    def make_deployment(cls) -> deployment.Deployment:
+        return test_snapshots_and_adoption.Permitting()
+
     def values(self, name: str = "s") -> dict[str, Any]:
         return self.project.outputs(name)["all"]
 
@@ -160,9 +60,20 @@ class EnvironmentFilesTest(base.FunctionalTest):
         path = self.project.path("s")
         return self.project.get(f"{path}/environment", params=query)
 
+    def stored(self) -> list[bytes]:
+        """All that is told of the stack, byte for byte."""
+        path = self.project.path("s")
+        wanted = (
+            *("", "/template", "/environment?with_sources=true", "/files"),
+            *("/resources?with_detail=true", "/events", "/export"),
+        )
+        return [
+            self.project.call("GET", path + part).content for part in wanted
+        ]
+
     def test_mistakes(self):
-        self.make(**files(A, B))
-        before = (self.environment(with_sources=True), self.values())
+        self.make(**files(A, B, C), parameters={"names": "n"})
+        before = self.stored()
         stacks = self.project.stacks()
         path = self.project.path("s")
         for mistake in MISTAKES:
@@ -185,8 +96,8 @@ class EnvironmentFilesTest(base.FunctionalTest):
                     )
                     self.assert_fault(got, 400, mistake.error, *mistake.words)
                     self.assertEqual(stacks, self.project.stacks())
-        after = (self.environment(with_sources=True), self.values())
-        self.assertEqual(before, after)
+            with self.subTest(name=mistake.name):
+                self.assertEqual(before, self.stored())
 
     def test_create_and_update_replace_all(self):
         self.make(
@@ -242,6 +153,140 @@ class EnvironmentFilesTest(base.FunctionalTest):
             ["1.yaml", "last.yaml"],
             self.environment(with_sources=True)["environment_files"],
         )
+
+    def test_patch_lists_what_is_stored(self):
+        """A name that is stored needs no content, and keeps its place."""
+        self.make(**files(A, B))
+        values = self.change(environment_files=["0.yaml"])
+        self.assertEqual("b", values["flavor"])
+        self.assertEqual(
+            ["0.yaml", "1.yaml"],
+            self.environment(with_sources=True)["environment_files"],
+        )
+
+    def test_what_the_client_has_merged_is_not_kept(self):
+        """It sends the files, and what they make together as well."""
+        hooks = {"one": {"hooks": "pre-update"}}
+        merged = {
+            "parameters": {
+                "flavor": "b",
+                "sizes": {"x": 1, "y": 2},
+                "names": "inline",
+            },
+            "resource_registry": {"resources": hooks},
+        }
+        self.make(**files(A, B), environment=merged)
+        self.assertEqual(["inline"], self.values()["names"])
+        shown = self.environment(with_sources=True)
+        self.assertEqual(hooks, shown["resource_registry"]["resources"])
+        sources = shown["sources"]["parameters"]
+        self.assertEqual("1.yaml", sources["flavor"]["file"])
+        self.assertEqual("inline", sources["names"]["layer"])
+        # Had it been kept, this would be hidden below it.
+        got = self.project.update(
+            "s", patch=True, files={"1.yaml": "parameters: {count: 2}"}
+        )
+        self.assertEqual(202, got.status_code, got.text)
+        self.assertEqual("a", self.environment()["parameters"]["flavor"])
+
+    def test_a_name_listed_twice_counts_twice(self):
+        self.make(files={"a": A, "b": B}, environment_files=["a", "b", "a"])
+        self.assertEqual("a", self.values()["flavor"])
+        self.assertEqual(
+            ["a", "b", "a"],
+            self.environment(with_sources=True)["environment_files"],
+        )
+
+    def test_preview_quotes_the_file(self):
+        self.make(**files(A, B), parameters={"names": "x"})
+        path = self.project.path("s")
+
+        def reason(**body: Any) -> str:
+            got = self.project.call("PATCH", f"{path}/preview", body)
+            self.assertEqual(200, got.status_code, got.text)
+            [change] = got.json()["updated"]
+            return str(change["reason"])
+
+        self.assertEqual(
+            "properties changed: value; flavor changed: 2.yaml "
+            "parameters.flavor over 1.yaml, 0.yaml, was 1.yaml "
+            "parameters.flavor over 0.yaml",
+            reason(
+                environment_files=["2.yaml"],
+                files={"2.yaml": "parameters: {flavor: c}"},
+            ),
+        )
+        self.assertEqual(
+            "properties changed: value; count changed: explicit "
+            "parameters.count, was the default of the template",
+            reason(parameters={"count": 5}),
+        )
+        self.assertEqual(
+            "properties changed: value; flavor changed: 0.yaml "
+            "parameters.flavor, was 1.yaml parameters.flavor over 0.yaml; "
+            "sizes changed: 0.yaml parameters.sizes, was 1.yaml "
+            "parameters.sizes with 0.yaml",
+            reason(environment_files_remove=["1.yaml"]),
+        )
+        # Nothing that a resource reads has changed.
+        got = self.project.call(
+            "PATCH", f"{path}/preview", {"parameters": {"key": "s3cr3t"}}
+        )
+        self.assertEqual([], got.json()["updated"])
+
+    def test_layers_go_with_the_stack(self):
+        """Restore, and export and adopt."""
+        self.make(**files(A, B), parameters={"count": 3})
+        self.change(environment={"parameters": {"names": "inline"}})
+        self.change(clear_parameters=["sizes"])
+        path = self.project.path("s")
+        before = self.environment(with_sources=True)
+        got = self.project.call("POST", f"{path}/snapshots", {"name": "n"})
+        snapshot = got.json()["id"]
+        self.project.wait("s", "SNAPSHOT_COMPLETE")
+        self.change(environment_files_remove=["0.yaml", "1.yaml"])
+        self.assertEqual("tiny", self.values()["flavor"])
+        got = self.project.call("POST", f"{path}/snapshots/{snapshot}/restore")
+        self.assertEqual(202, got.status_code, got.text)
+        self.project.wait("s", "RESTORE_COMPLETE")
+        self.assertEqual(before, self.environment(with_sources=True))
+        data = self.project.get(f"{path}/export")
+        self.assertEqual(
+            ["file", "file", "inline", "explicit"],
+            [layer["kind"] for layer in data["environment_layers"]],
+        )
+        got = self.project.call(
+            "POST", "/stacks", {"stack_name": "t", "adopt_stack_data": data}
+        )
+        self.assertEqual(201, got.status_code, got.text)
+        self.project.wait("t", "ADOPT_COMPLETE", "ADOPT_FAILED")
+        there = self.project.path("t")
+        self.assertEqual(
+            before,
+            self.project.get(f"{there}/environment?with_sources=true"),
+        )
+        # What the request says replaces it.
+        got = self.project.call(
+            "POST",
+            "/stacks",
+            {
+                "stack_name": "u",
+                "adopt_stack_data": data,
+                "environment": {"parameters": {"flavor": "new"}},
+            },
+        )
+        self.assertEqual(201, got.status_code, got.text)
+        there = self.project.path("u")
+        self.assertEqual(
+            {"flavor": "new"},
+            self.project.get(f"{there}/environment")["parameters"],
+        )
+        for layers in ("x", ["x"], [{"kind": "x"}], [{"kind": "file"}]):
+            bad = {**data, "environment_layers": layers}
+            got = self.project.call(
+                "POST", "/stacks", {"stack_name": "v", "adopt_stack_data": bad}
+            )
+            self.assert_fault(got, 400, None, "environment_layers")
 
     def test_clear(self):
         default = "parameter_defaults: {flavor: d}\n"
@@ -379,145 +424,3 @@ class EnvironmentFilesTest(base.FunctionalTest):
             "POST", "/validate", {"template": TEMPLATE, **files(A)}
         ).json()
         self.assertNotIn("Warnings", got)
-
-
-class ClientTest(base.FunctionalTest):
-    """The public client, with our plug-in as a package would bring it."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heat-env-"))
-        install_plugin(self.folder / "site")
-        self.openstack.env["PYTHONPATH"] = os.pathsep.join(
-            (str(self.folder / "site"), str(root()))
-        )
-        self.write("t.yaml", json.dumps(TEMPLATE))
-        self.write("a.yaml", A)
-        self.write("b.yaml", B)
-        self.write("c.yaml", "parameters:\n  count: 2\n")
-
-    def write(self, name: str, text: str) -> pathlib.Path:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        return path
-
-    def stack(self, command: str, *args: object) -> None:
-        self.openstack("stack", command, *args, "--wait", parse=False)
-
-    def values(self) -> dict[str, Any]:
-        return self.project.outputs("s")["all"]
-
-    def sources(self) -> dict[str, Any]:
-        return self.openstack("stack", "environment", "show", "s", "--sources")
-
-    def uri(self, name: str) -> str:
-        return (self.folder / name).as_uri()
-
-    def test_story(self):
-        a, b = self.folder / "a.yaml", self.folder / "b.yaml"
-        template = self.folder / "t.yaml"
-        self.stack("create", "-t", template, "-e", a, "-e", b, "s")
-        self.assertEqual("b", self.values()["flavor"])
-        self.write("a.yaml", A.replace("x: 1", "x: 10") + "  count: 9\n")
-        self.stack("update", "--existing", "-e", a, "s")
-        self.assertEqual(
-            {"flavor": "b", "count": 9, "sizes": {"x": 10, "y": 2},
-             "names": []},
-            self.values(),
-        )  # fmt: skip
-        shown = self.sources()
-        self.assertEqual(
-            [self.uri("a.yaml"), self.uri("b.yaml")],
-            shown["environment_files"],
-        )
-        flavor = shown["parameters"]["flavor"]
-        self.assertEqual(self.uri("b.yaml"), flavor["file"])
-        self.assertEqual("parameters.flavor", flavor["path"])
-        self.assertEqual("a", flavor["overridden"][0]["value"])
-        self.assertIn("merged", shown["parameters"]["sizes"])
-        # The client has no option for this yet.
-        got = self.project.update(
-            "s", patch=True, environment_files_remove=[self.uri("b.yaml")]
-        )
-        self.assertEqual(202, got.status_code, got.text)
-        self.project.wait("s", "UPDATE_COMPLETE")
-        self.assertEqual("a", self.values()["flavor"])
-        self.roll_back()
-        self.assertEqual("a", self.values()["flavor"])
-        self.assertEqual(
-            [self.uri("a.yaml")], self.sources()["environment_files"]
-        )
-
-    def roll_back(self) -> None:
-        template = json.loads(json.dumps(TEMPLATE))
-        template["resources"]["bad"] = {
-            "type": "OS::Heat::" + "TestResource",
-            "properties": {"fail": True},
-        }
-        broken = self.write("broken.yaml", json.dumps(template))
-        self.openstack(
-            "stack", "update", "--existing", "-t", broken,
-            "-e", self.folder / "c.yaml", "--rollback", "enabled", "s",
-            parse=False,
-        )  # fmt: skip
-        self.project.wait("s", "ROLLBACK_COMPLETE")
-
-    def test_environment_list(self):
-        self.write("lists/e.yaml", "parameters: {flavor: e, names: e}\n")
-        self.write("lists/lines", "# comment\n../a.yaml\n\ne.yaml\n")
-        self.write("lists/list.yaml", "- ../c.yaml\n- e.yaml\n")
-        template = self.folder / "t.yaml"
-        got = self.openstack(
-            "orchestration", "template", "validate", "-t", template,
-            "--environment-list", self.folder / "lists/list.yaml",
-            "-e", self.folder / "b.yaml",
-        )  # fmt: skip
-        self.assertEqual(
-            {"count": 2, "flavor": "b", "names": "e", "sizes": {"y": 2}},
-            got["Environment"]["parameters"],
-        )
-        self.stack(
-            "create", "-t", template, "-e", self.folder / "b.yaml",
-            "--environment-list", self.folder / "lists/lines", "s",
-        )  # fmt: skip
-        self.assertEqual("e", self.values()["flavor"])
-        self.assertEqual(
-            [self.uri(n) for n in ("b.yaml", "a.yaml", "lists/e.yaml")],
-            self.sources()["environment_files"],
-        )
-        self.stack(
-            "update", "-t", template,
-            "--environment-list", self.folder / "lists/list.yaml", "s",
-        )  # fmt: skip
-        self.assertEqual(
-            ("e", 2), (self.values()["flavor"], self.values()["count"])
-        )
-        failed = self.assertRaises(
-            base.ClientFailed,
-            self.stack, "update", "-t", template,
-            "--environment-list", self.folder / "no-such-file", "s",
-        )  # fmt: skip
-        self.assertIn("no-such-file", str(failed))
-
-
-def root() -> pathlib.Path:
-    """The folder that has package heat."""
-    return pathlib.Path(heat.__file__).parent.parent
-
-
-def install_plugin(site: pathlib.Path) -> None:
-    """Make the entry points of setup.cfg known, as an installation does."""
-    import configparser
-
-    read = configparser.ConfigParser()
-    read.optionxform = str  # type: ignore[assignment]
-    read.read(root() / "setup.cfg")
-    lines = []
-    for group, points in read["entry_points"].items():
-        if group.startswith("openstack."):
-            lines += [f"[{group}]", *points.strip().splitlines()]
-    info = site / "heat_plugin-1.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Name: heat_plugin\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("\n".join(lines))

@@ -17,12 +17,15 @@ The docstrings are shown to users by the list of template functions.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from heat.common.i18n import _
 from heat.engine import function
 from heat.engine.template.functions import base, references, texts, transforms
+
+#: What a ``Ref`` names that stands for nothing.
+NO_VALUE: Final = "AWS::NoValue"
 
 
 class Ref(base.HotFunction):
@@ -54,6 +57,25 @@ class Ref(base.HotFunction):
     def result(self) -> Any:
         self._call.path = self.path
         return self._call.result()
+
+
+class RefOrNothing(function.Macro):
+    """Reference a parameter or a resource.
+
+    Takes the form::
+
+        Ref: <param_name or resource_name>
+
+    ``Ref: AWS::NoValue`` leaves out the property, key or list item that it
+    stands for, most often as one of the values of ``Fn::If``.
+    """
+
+    def expand(self, parse: Callable[[Any, str], Any]) -> Any:
+        if self.args == NO_VALUE:
+            return function.ABSENT
+        made = Ref(self.stack, self.fn_name, self.args)
+        made.path = self.path
+        return made
 
 
 class ParamRef(references.GetParam):

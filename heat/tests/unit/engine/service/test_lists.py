@@ -16,6 +16,9 @@ from __future__ import annotations
 import itertools
 from urllib import parse
 
+from werkzeug import test
+
+from heat.api import app
 from heat.db import stacks
 from heat.tests import base, inprocess
 
@@ -184,6 +187,28 @@ class StackListTest(ListTest):
                 body = self.service.get(f"/stacks?with_count=1&{query}")
                 self.assertEqual(wanted, body["count"])
         self.assertNotIn("count", self.service.get("/stacks"))
+
+    def test_all_projects(self):
+        """An operator allows it by a policy; the list tells whose each is."""
+        path = self.create_tempfiles(
+            [("policy", '"stacks:global_index": "role:admin"\n')],
+            ext=".yaml",
+        )[0]
+        self.service.conf.set_override(
+            "policy_file", path, group="oslo_policy"
+        )
+        self.service.client = test.Client(
+            app.make_app(self.service.conf, self.service.engine)
+        )
+        mine = self.service.project
+        self.service.project = "other"
+        theirs = self.service.create("theirs", EMPTY)
+        found = self.service.get("/stacks?global_tenant=1")["stacks"]
+        whose = {stack["stack_name"]: stack["project"] for stack in found}
+        self.assertEqual(mine, whose["one"])
+        self.assertEqual("other", whose["theirs"])
+        found = self.service.get("/stacks")["stacks"]
+        self.assertEqual([theirs], [stack["id"] for stack in found])
 
     def test_other_projects(self):
         answer = self.service.call("GET", "/stacks?global_tenant=1")

@@ -177,6 +177,31 @@ class CfnTest(base.TestCase):
             {name for name, each in made.outputs.items() if each.get_value()},
         )
 
+    def test_no_value(self):
+        nothing = {"Ref": "AWS::NoValue"}
+        choice = {"Fn::If": ["No", "x", nothing]}
+        for snippet, wanted in (
+            ({"a": nothing, "b": 1}, {"b": 1}),
+            ([1, nothing, choice, 2], [1, 2]),
+            ({"a": {"b": choice}}, {"a": {}}),
+            ({"Fn::If": ["Yes", "x", nothing]}, "x"),
+        ):
+            with self.subTest(snippet=snippet):
+                made = define(
+                    Parameters=PARAMETERS,
+                    Mappings=MAPPINGS,
+                    Conditions=CONDITIONS,
+                    Resources={
+                        "r": value(snippet),
+                        "gone": value(choice),
+                    },
+                )
+                made.validate()
+                found = made.resource_definitions["r"]._properties
+                self.assertEqual(wanted, function.resolve(found)["value"])
+                gone = made.resource_definitions["gone"]._properties
+                self.assertEqual({}, function.resolve(gone))
+
     def test_errors(self):
         for sections, words in ERRORS:
             with self.subTest(sections=sections):
