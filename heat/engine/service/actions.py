@@ -93,7 +93,7 @@ class ActionEndpoint(base.Endpoint):
         :raises StackLocked, StackNotLocked, ActionInProgress: its state
             does not allow it
         """
-        stack = self._stack(context, stack_identity)
+        stack = self._stack(context, stack_identity, show_deleted=True)
         lock.unlock(self._engine, context, stack)
 
     @base.request

@@ -62,11 +62,15 @@ def describe(engine: Engine, stack: StackRecord) -> Dict:
         environments.stored_layers(record, layers),
         template_base.load(record.template, record.files).parameter_schemata(),
     )
+    # A lock stays with the stack that has it: what it covers is told.
+    action, status = stack.base
+    told = {environments.LAYERS: shown.layers()} if layers else {}
     return {
+        **told,
         "name": stack.name,
         "id": stack.id,
-        "action": stack.action,
-        "status": stack.status,
+        "action": action,
+        "status": status,
         "project_id": stack.tenant,
         "stack_user_project_id": stack.stack_user_project_id,
         "tags": list(stack.tags) or None,

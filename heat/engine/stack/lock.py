@@ -93,11 +93,12 @@ class Rule:
 
 _SIGNAL = "hooks are refused; else what would modify the stack is ignored"
 _CONFIG = "a config belongs to no stack and never changes"
+_NEW = "a new stack is not locked; the one that it is nested in is asked"
 _DATA = "status, outputs and reason are data and pass"
 
 #: Every method of the RPC API that is not a READ.
 METHODS: Mapping[str, Rule] = {
-    "create_stack": Rule(FREE, "a new stack is not locked"),
+    "create_stack": Rule(FREE, _NEW),
     "update_stack": Rule("update"),
     "delete_stack": Rule("delete"),
     "abandon_stack": Rule("abandon"),

@@ -24,9 +24,18 @@ from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.db import events, locks, resources, stacks
+from heat.db import snapshots as snapshot_rows
 from heat.engine import plugins, resource
 from heat.engine.resources.openstack.heat import test_resource
-from heat.engine.stack import actions, converge, delete, lock
+from heat.engine.stack import (
+    actions,
+    adopt,
+    converge,
+    delete,
+    export,
+    lock,
+    snapshots,
+)
 from heat.engine.traversal import begin, outcome, recovery
 from heat.tests import base
 from heat.tests.convergence import prepared, world
@@ -54,6 +63,7 @@ class Cloud:
         self.gone = set()
         self.waits = 0
         self.looks = 0
+        self.seconds = 0
         self.on_lock = None
 
 
@@ -75,10 +85,11 @@ class Lockable(test_resource.TestResource):
             raise exception.Error("the cloud is away")
         cloud.locked.setdefault(self.resource_id, f"us: {level}, {reason}")
         cloud.looks = 0
+        return self._now() + cloud.seconds
 
     def check_lock_complete(self, token):
         self.cloud.looks += 1
-        return self.cloud.looks > self.cloud.waits
+        return self.cloud.looks > self.cloud.waits and self._now() >= token
 
     def handle_unlock(self):
         cloud = self.cloud
@@ -302,6 +313,22 @@ class LevelStacksTest(LockTest):
             self.assertState("LOCK_COMPLETE", child.id)
         self.assertEqual({"LOCK_COMPLETE"}, set(self.shown(many).values()))
 
+    def test_as_many_statements_for_many_resources_as_for_few(self):
+        costs = []
+        for count in (2, 80):
+            stack = self.make(hot({f"r{i}": res() for i in range(count)}))
+            costs += [
+                len(self.statements(lambda s=stack: self.lock(s, "stacks"))),
+                len(self.statements(lambda s=stack: self.unlock(s))),
+            ]
+            self.world.db.run(
+                lambda conn, s=stack: stacks.update(
+                    conn, s, live_name_key=None
+                )
+            )
+        self.assertEqual(costs[:2], costs[2:])
+        self.assertLess(costs[0], 25)
+
     def make_tree(self, width):
         nests = {f"n{i}": {"type": "plain.yaml"} for i in range(width)}
         return self.make(hot(nests), FILES)
@@ -375,6 +402,15 @@ class LevelAllTest(LockTest):
         self.assertEqual(1, self.cloud.calls["lock"])
         self.assertEqual("other", self.world.stack(stack).lock_reason)
 
+    def test_objects_are_waited_for_together(self):
+        self.cloud.seconds = 30
+        stack = self.make(hot({f"r{i}": lockable() for i in range(40)}))
+        begun = self.world.now
+        self.lock(stack)
+        self.assertState("LOCK_COMPLETE", stack)
+        self.assertEqual(40, len(self.cloud.locked))
+        self.assertLess(self.world.now - begun, 60)
+
     def test_a_plug_in_may_take_its_time(self):
         self.cloud.waits = 3
         stack = self.make(hot({"a": lockable()}))
@@ -415,6 +451,9 @@ class LevelAllTest(LockTest):
             {"a": "CREATE_COMPLETE", "b": "LOCK_COMPLETE"}, self.shown(stack)
         )
         self.assertEqual(1, self.cloud.calls["lock"])
+        self.assertIn(
+            "the object is external: left alone", self.reasons(stack)
+        )
 
     def test_what_still_runs_is_waited_for(self):
         for level in ("all", "stacks"):
@@ -788,6 +827,38 @@ class TreeTest(LockTest):
         self.delete(stack)
         self.assertState("DELETE_COMPLETE", stack)
 
+    def test_a_delete_that_is_refused_keeps_the_snapshots(self):
+        stack = self.make(hot({"t": {"type": "leaf.yaml"}}), FILES)
+        call = (self.engine, self.context)
+        snapshots.take(*call, self.world.stack(stack), "s")
+        self.world.run()
+        child = self.child(stack).id
+        self.lock(child)
+        self.refuse_delete(stack, self.world.stack(stack))
+        self.unlock(child)
+        # One that was read before the lock came.
+        before = self.world.stack(stack)
+        self.lock(stack)
+        self.refuse_delete(stack, before)
+        self.unlock(stack)
+        snapshots.delete_all(*call, self.world.stack(stack))
+        self.assertEqual([], self.kept(stack))
+
+    def refuse_delete(self, stack, read):
+        self.assertRaises(
+            exception.StackLocked,
+            snapshots.delete_all,
+            self.engine,
+            self.context,
+            read,
+        )
+        self.assertEqual(1, len(self.kept(stack)))
+
+    def kept(self, stack):
+        return self.world.db.read(
+            lambda conn: snapshot_rows.list_(conn, stack)
+        )
+
     def test_a_busy_child_refuses_the_lock_of_its_parent(self):
         stack = self.make(hot({"t": {"type": "leaf.yaml"}}), FILES)
         child = self.child(stack)
@@ -894,6 +965,81 @@ class ExpiryTest(LockTest):
         self.sweep()
         self.world.run()
         self.assertState("UNLOCK_COMPLETE", stack)
+
+
+class ExportTest(LockTest):
+    """A lock stays with the stack that has it."""
+
+    def exported(self, stack):
+        return export.export(
+            self.engine, self.context, self.world.stack(stack)
+        )
+
+    def test_an_export_says_nothing_of_locks(self):
+        stack = self.make(
+            hot({"a": lockable(), "b": res(), "t": {"type": "leaf.yaml"}}),
+            FILES,
+        )
+        before = self.exported(stack)
+        self.lock(stack, reason="repair", expires_in=60)
+        self.assertEqual(before, self.exported(stack))
+        self.unlock(stack)
+        self.assertEqual(before, self.exported(stack))
+        self.assertNotIn("LOCK", json.dumps(before))
+
+    def test_what_is_adopted_from_it_is_not_locked(self):
+        template = hot({"a": lockable()})
+        stack = self.make(template)
+        physical = self.physical(stack, "a")
+        self.lock(stack)
+        made = converge.create(
+            self.engine,
+            self.context,
+            "other",
+            template,
+            {},
+            {},
+            {},
+            adopted=adopt.read(self.exported(stack)),
+        ).id
+        self.world.run()
+        self.assertState("ADOPT_COMPLETE", made)
+        self.assertUnlocked(made)
+        row = self.world.living(made)["a"]
+        self.assertEqual((physical, None), (row.physical_id, row.lock_found))
+        self.update(made, hot({"a": lockable("new")}))
+        self.assertState("UPDATE_COMPLETE", made)
+
+
+class OwnerTest(LockTest):
+    """A stack that is made below one that is named as its owner."""
+
+    def make_below(self, owner_id):
+        return converge.create(
+            self.engine,
+            self.context,
+            "below",
+            hot({"a": res()}),
+            {},
+            {},
+            {},
+            owner_id=owner_id,
+            nested_depth=1,
+        )
+
+    def test_not_below_one_that_is_locked(self):
+        stack = self.make(hot({"a": res()}))
+        for level in ("stacks", "all"):
+            self.lock(stack, level, reason="repair")
+            error = self.assertRaises(
+                exception.StackLocked, self.make_below, stack
+            )
+            self.assertIn("repair", str(error))
+            self.assertEqual([], self.children(stack))
+        self.unlock(stack)
+        self.make_below(stack)
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", self.child(stack).id)
 
 
 class RaceTest(LockTest):

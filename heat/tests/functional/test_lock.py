@@ -22,7 +22,7 @@ import tempfile
 from typing import Any
 
 from heat.tests.functional import base
-from heat.tests.functional.test_environment_files import install_plugin, root
+from heat.tests.functional.test_environment_client import install_plugin, root
 
 TEMPLATE: dict[str, Any] = {
     "heat_template_version": "2018-08-31",
@@ -117,17 +117,63 @@ class LockTest(base.FunctionalTest):
 
     def test_wrong_words(self) -> None:
         self.make()
-        for body in (
+        before = self.project.stack("one")
+        bodies: tuple[Any, ...] = (
             {"lock": {"level": "some"}},
+            {"lock": {"level": "ALL"}},
+            {"lock": {"level": None}},
+            {"lock": {"level": ["all"]}},
             {"lock": {"depth": 1}},
             {"lock": {"expires_in": 0}},
+            {"lock": {"expires_in": -1}},
+            {"lock": {"expires_in": 1.5}},
+            {"lock": {"expires_in": "60"}},
+            {"lock": {"expires_in": True}},
+            {"lock": {"expires_in": 2**40}},
+            {"lock": {"reason": 7}},
+            {"lock": {"reason": {"a": "b"}}},
             {"lock": "all"},
-        ):
+            {"lock": ["all"]},
+            {"lock": True},
+            {"lock": None, "unlock": None},
+            {"lock": None, "suspend": None},
+            {"unlocked": None},
+            {},
+            [],
+            None,
+        )
+        for body in bodies:
             with self.subTest(body=body):
                 self.assert_fault(self.act(body), 400, None)
+                self.assertEqual(before, self.project.stack("one"))
+
+    def test_wrong_stacks(self) -> None:
+        self.make()
+        path = self.project.path("one")
+        other = base.Project(self.url)
+        mine = base.Project(self.url, self.project.id)
+        for body in ({"lock": None}, {"unlock": None}):
+            with self.subTest(body=body):
+                for project, where in (
+                    (mine, f"{path[:-1]}x"),
+                    (mine, "/stacks/none"),
+                    (other, path),
+                    (other, "/stacks/one"),
+                ):
+                    answer = project.call("POST", f"{where}/actions", body)
+                    self.assertEqual(404, answer.status_code, answer.text)
+        self.assert_fault(self.act({"unlock": None}), 409, "StackNotLocked")
         self.assertEqual(
             "CREATE_COMPLETE", self.project.stack("one")["stack_status"]
         )
+        self.project.delete("one")
+        self.project.wait_gone("one")
+        for action, error in (
+            ("lock", "StackNotLockable"),
+            ("unlock", "StackNotLocked"),
+        ):
+            answer = self.act({action: None}, path)
+            self.assert_fault(answer, 409, error)
 
 
 class ClientTest(base.FunctionalTest):
