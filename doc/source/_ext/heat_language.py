@@ -14,6 +14,7 @@
 
     .. heat-functions::           every function: versions, what it does
     .. heat-types:: OS::Neutron   the types of a namespace, with schemas
+    .. heat-irrecoverable::       what types lack of objects handed to Heat
 
 A page that is made from the table can't disagree with it.
 """
@@ -52,6 +53,23 @@ def section(title: str) -> nodes.section:
 
 def paragraph(text: str) -> nodes.paragraph:
     return nodes.paragraph("", text)
+
+
+class Irrecoverable(Directive):
+    """What nobody can find out again of an object that was the user's."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = irrecoverable(registry())
+        return [table(["Type", "Stored as", "What is missing"], rows)]
+
+
+def irrecoverable(plugins: Any) -> list[tuple[str, str, str]]:
+    """(type, key of the stored data, what it is) as the classes declare."""
+    return [
+        (name, key or "-", str(why))
+        for name in sorted(plugins.types())
+        for key, why in plugins.get(name).irrecoverable.items()
+    ]
 
 
 class Functions(Directive):
@@ -177,5 +195,6 @@ def _rules(entry: dict[str, Any]) -> Iterator[str]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("heat-functions", Functions)
+    app.add_directive("heat-irrecoverable", Irrecoverable)
     app.add_directive("heat-types", Types)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -97,6 +97,7 @@ def move(
     ====================  ==========  ====================  =========
     absent                is Heat's   any                   NONE
     absent                external    any                   HAND_BACK
+    absent                external    none was ever found   NONE
     present               is new      none                  ADOPT
     present               is Heat's   has that id           PASS
     present               external    has that id           STAY
@@ -108,7 +109,8 @@ def move(
     :param external: the ownership stored with the row
     """
     if wanted is None:
-        return Move.HAND_BACK if made and external else Move.NONE
+        there = made and external and physical_id is not None
+        return Move.HAND_BACK if there else Move.NONE
     if not made:
         return Move.ADOPT
     if wanted != physical_id:

@@ -30,7 +30,7 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine import rsrc_defn
-from heat.engine.resource import base, outcomes, state
+from heat.engine.resource import base, drift, outcomes, state
 
 #: seconds between two calls of a check that does not name its own delay
 POLL_PERIOD = 1.0
@@ -278,6 +278,8 @@ class Operation:
         self.action = action
         self.timeout_at = timeout_at
         self.token: Any = None
+        #: what its event says beside that it ended well; "" for nothing
+        self.remark = ""
         self._before = before
         self._arguments = arguments
         self._monotonic = monotonic
@@ -399,7 +401,9 @@ class Operation:
             rsrc.adopt_stored(self._change.after)
         if self.action in (state.CREATE, state.UPDATE):
             rsrc.attributes.reset_resolved_values()
-        self._set_state(state.COMPLETE)
+        elif self.action == state.CHECK and not rsrc.external:
+            self.remark = drift.told(rsrc)
+        self._set_state(state.COMPLETE, self.remark)
 
     @contextlib.contextmanager
     def _wrapped(self, starting: bool = False) -> Iterator[None]:

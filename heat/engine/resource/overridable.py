@@ -85,6 +85,16 @@ class Overridable(Memory):
     may_block: ClassVar[bool] = False
     #: a newer traversal need not wait for the end of a running operation
     yields: ClassVar[bool] = False
+    #: its service tells whether an id is that of an object, so that one id
+    #: is one object for all stacks; None: so it is for a type with a client
+    looked_up: ClassVar[bool | None] = None
+    #: key of stored data (or ``metadata``) -> what can't be done without it
+    #: and nobody can find out again, should an object of the user's be
+    #: handed to Heat; "" for the object as such
+    irrecoverable: ClassVar[Mapping[str, str]] = {}
+    #: properties that can be updated and never be read: of an object whose
+    #: values nobody recorded they are taken on trust
+    never_shown: ClassVar[frozenset[str]] = frozenset()
     #: classes of one family take each other's objects over; None: none does
     family: ClassVar[str | None] = None
     #: properties may have keys, and attributes names, of no schema
@@ -140,6 +150,37 @@ class Overridable(Memory):
         :returns: None: there is none, or such a type leaves nothing behind
         """
         return None
+
+    @classmethod
+    def is_looked_up(cls) -> bool:
+        """Tell whether an id is that of one object for all stacks."""
+        if cls.looked_up is None:
+            return cls.default_client_name is not None
+        return cls.looked_up
+
+    @classmethod
+    def kind(cls) -> str:
+        """What types that are the same kind of object have in common."""
+        if cls.default_client_name and cls.entity:
+            return f"{cls.default_client_name}.{cls.entity}"
+        return f"{cls.__module__}.{cls.__name__}"
+
+    def lacks_for_hand_back(self) -> list[str]:
+        """What is missing to manage an object that was the user's.
+
+        :returns: a sentence each; empty: nothing that can't be done without
+        """
+        known = {*self.data(), *(["metadata"] if self._metadata else [])}
+        return [
+            why for key, why in self.irrecoverable.items() if key not in known
+        ]
+
+    def live_fixed(
+        self, resource_properties: Any, resource_data: Any
+    ) -> dict[str, Any]:
+        """The live object's values of properties that can't be updated, as
+        far as they can be compared."""
+        return {}
 
     def check_is_substituted(self, new_res_type: Any) -> bool:
         """Tell whether another class may take this object over."""

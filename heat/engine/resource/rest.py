@@ -37,7 +37,7 @@ from typing import Any, ClassVar
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.clients import errors
-from heat.engine.resource import outcomes, rest_body
+from heat.engine.resource import outcomes, rest_found
 
 #: seconds between two looks at an object that is not ready
 POLL_SECONDS = 2.0
@@ -47,7 +47,7 @@ CONFLICT_SECONDS = 2.0
 CONFLICT_TRIES = 15
 
 
-class RestResource(rest_body.RestObject):
+class RestResource(rest_found.FindableObject):
     """One object of one service. Sub-classes declare."""
 
     #: key of the object that tells its state; None: it has none
@@ -62,9 +62,14 @@ class RestResource(rest_body.RestObject):
     # -- create --------------------------------------------------------------
 
     def handle_create(self) -> Any:
-        made = self.collection().create(self.create_body(self.properties))
+        made = self.make(self.create_body(self.properties))
         self.resource_id_set(str(made["id"]))
         self.finish_create(self.properties)
+        return made
+
+    def make(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask the service for the object, and give what it answers."""
+        made: dict[str, Any] = self.collection().create(body)
         return made
 
     def finish_create(self, properties: Any) -> None:
@@ -143,32 +148,10 @@ class RestResource(rest_body.RestObject):
     # -- delete --------------------------------------------------------------
 
     def handle_delete(self) -> Any:
-        """Delete the object; one that is gone already is no error.
-
-        A creation that was interrupted may have left an object nobody
-        recorded. Its name was made for this row alone, so it can be found.
-        """
-        if self.resource_id is None:
-            self.resource_id_set(self.find_leftover())
+        """Delete the object; one that is gone already is no error."""
         if self.resource_id is None:
             return None
         return {"tries": 0, "accepted": self.delete_object()}
-
-    def find_leftover(self) -> str | None:
-        """The id of an object with the name generated for this row."""
-        name = self.physical_resource_name()
-        given = self.name_property and self.properties.get_user_value(
-            self.name_property
-        )
-        if name is None or not self.name_property or given:
-            return None
-        key = self.body_key(self.name_property)
-        found = [
-            each
-            for each in self.collection().list(**{key: name})
-            if each.get(key) == name
-        ]
-        return str(found[0]["id"]) if len(found) == 1 else None
 
     def delete_object(self) -> bool:
         """Ask for the deletion; False when a conflict forbids it yet."""
@@ -236,6 +219,17 @@ class RestResource(rest_body.RestObject):
                 name=self.resource_id,
             ) from exc
         self.judge(shown)
+
+    def get_live_resource_data(self) -> Any:
+        """The live object.
+
+        :raises heat.common.exception.EntityNotFound: it is gone
+        :raises heat.common.exception.ResourceInError: it is in a bad state
+        """
+        found = super().get_live_resource_data()
+        if found is not None and self.status_key is not None:
+            self.judge(found)
+        return found
 
     def _show_resource(self) -> dict[str, Any] | None:
         return None if self.resource_id is None else self.shown()

@@ -198,9 +198,38 @@ class RestObject(base.Resource):
     ) -> dict[str, Any]:
         """The updatable properties as the live object has them."""
         return {
-            name: resource_data[self.body_key(name)]
+            name: self._as_found(name, resource_data[self.body_key(name)])
             for name, schema in self.properties_schema.items()
             if schema.update_allowed
             and self._is_sent(name)
             and self.body_key(name) in resource_data
         }
+
+    def live_fixed(
+        self, resource_properties: Any, resource_data: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Those that have one plain value, and are shown under their name."""
+        found = {}
+        for name, schema in self.properties_schema.items():
+            key = self.body_key(name)
+            wanted = resource_properties[name]
+            if (
+                not schema.update_allowed
+                and self._is_sent(name)
+                and key in resource_data
+                and isinstance(wanted, str | int)
+            ):
+                live = self._as_found(name, resource_data[key])
+                same = str(live).strip() == str(wanted).strip()
+                found[name] = wanted if same else live
+        return found
+
+    def _as_found(self, name: str, value: Any) -> Any:
+        """A value that a service shows, with the id in place of a name."""
+        service, _dot, entity = self.finds.get(name, "").partition(".")
+        if not (entity and isinstance(value, str) and value):
+            return value
+        try:
+            return self.client_plugin(service).find(entity, value)
+        except exception.HeatException:
+            return value

@@ -27,7 +27,8 @@ from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
 from heat.db import locks, stacks, templates
 from heat.engine.ports import Engine
-from heat.engine.stack import prepare
+from heat.engine.resource.child import Tree
+from heat.engine.stack import delegation, lifecycle_plugins, prepare
 from heat.engine.stack.request import Request
 from heat.engine.traversal import begin
 
@@ -79,50 +80,75 @@ def create(
     :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
-    args = args or {}
-    request = Request(
-        template, params or {}, files or {}, args, environment_files or ()
-    )
-    tenant = context.project_id or ""
+    request = _request(template, params, files, args, environment_files)
     stack_id = child.stack_id if child else str(uuid.uuid4())
-    identity = HeatIdentifier(tenant, stack_name, stack_id)
+    identity = HeatIdentifier(context.project_id or "", stack_name, stack_id)
     prepared = prepare.prepare(
         identity, request, facade=child.facade if child else None
     )
     values: dict[str, Any] = {
-        **_new_row(identity, context, args, adopted is not None),
+        **_new_row(identity, context, request.args, adopted is not None),
         "user_creds_id": user_creds_id,
         "owner_id": owner_id,
         "nested_depth": nested_depth,
         "parent_resource_name": parent_resource_name,
         "stack_user_project_id": stack_user_project_id,
     }
-    draft = draft_of(values, tuple(args.get("tags") or ()))
-    prepare.check(engine, context, draft, prepared)
-    traversal_id = str(uuid.uuid4())
-    order = _order(draft, prepared, traversal_id, adopted)
+    draft = draft_of(values, tuple(request.args.get("tags") or ()))
+    tree = prepare.check(engine, context, draft, prepared)
+    order = _order(draft, prepared, str(uuid.uuid4()), adopted)
 
     def work(conn: sa.Connection) -> begin.Begun:
-        earlier = begin.begun_before(conn, stack_id, traversal_id)
+        earlier = begin.begun_before(conn, stack_id, order.traversal_id)
         if earlier is not None:
             return earlier
-        _check_place(conn, engine, tenant, child)
+        _check_place(conn, engine, draft, child)
         template_id = prepared.store(conn, child.files_of if child else None)
-        stored = {**values, "raw_template_id": template_id}
-        return _insert(conn, draft, stored, order)
+        return _insert(conn, draft, values, order, template_id)
 
-    send(engine, context, engine.db.run(work))
+    with delegation.for_new(engine, context, draft, tree) as creds_id:
+        values["user_creds_id"] = creds_id
+        with lifecycle_plugins.asked(
+            engine, context, draft, draft.action, prepared.definition
+        ):
+            begun = engine.db.run(work)
+    send(engine, context, begun)
     return draft
 
 
+def _request(
+    template: Mapping[str, Any] | str | None,
+    params: Mapping[str, Any] | None,
+    files: Mapping[str, str] | None,
+    args: Mapping[str, Any] | None,
+    environment_files: Sequence[str] | None,
+) -> Request:
+    """What a user sent; what was left out is empty."""
+    return Request(
+        template,
+        params or {},
+        files or {},
+        args or {},
+        environment_files or (),
+    )
+
+
 def _check_place(
-    conn: sa.Connection, engine: Engine, tenant: str, child: Child | None
+    conn: sa.Connection,
+    engine: Engine,
+    draft: stacks.StackRecord,
+    child: Child | None,
 ) -> None:
-    """Check that there may be one more stack: here, or below its parent."""
+    """Check that there may be one more stack: here, or below its parent.
+
+    :raises StackLocked: its parent is locked
+    """
     if child is not None:
         child.guard(conn)
-    else:
-        check_quota(conn, engine, tenant)
+        return
+    if draft.owner_id is not None:
+        locks.hold_unlocked(conn, draft.owner_id, "update", shared=True)
+    check_quota(conn, engine, draft.tenant or "")
 
 
 def _new_row(
@@ -168,10 +194,11 @@ def _insert(
     draft: stacks.StackRecord,
     values: dict[str, Any],
     order: begin.Order,
+    template_id: int,
 ) -> begin.Begun:
     """Insert a stack whose template is stored, and begin to create it."""
-    template_id: int = values["raw_template_id"]
-    stacks.insert(conn, {**values, "tags": draft.tags})
+    more = {"raw_template_id": template_id, "tags": draft.tags}
+    stacks.insert(conn, {**values, **more})
     order = dataclasses.replace(order, template_id=template_id)
     stack = dataclasses.replace(draft, raw_template_id=template_id)
     return begin.begin(conn, stack, order, timeutils.utcnow())
@@ -229,14 +256,15 @@ def update(
     :raises NotSupported: the stack is suspended
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
-    args = args or {}
-    request = Request(
-        template, params or {}, files or {}, args, environment_files or ()
-    )
-    prepared = prepared_update(
+    request = _request(template, params, files, args, environment_files)
+    prepared, tree = prepared_update(
         engine, context, stack, request, child.facade if child else None
     )
-    values, tags = _changed_values(stack, args)
+    delegation.ensure(engine, context, stack, tree)
+    values, tags = _changed_values(stack, request.args)
+    observes = bool(
+        request.args.get("converge", engine.conf.observe_on_update)
+    )
     traversal_id = str(uuid.uuid4())
 
     def work(conn: sa.Connection) -> begin.Begun:
@@ -250,6 +278,7 @@ def update(
             "Stack UPDATE started",
             values,
             traversal_id,
+            observes=observes,
         )
         locks.refuse_locked_below(conn, stack, "update")
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
@@ -257,7 +286,10 @@ def update(
             stacks.set_tags(conn, stack.id, tags)
         return begun
 
-    begun = engine.db.run(work)
+    with lifecycle_plugins.asked(
+        engine, context, stack, "UPDATE", prepared.definition
+    ):
+        begun = engine.db.run(work)
     send(engine, context, begun)
 
 
@@ -267,10 +299,11 @@ def prepared_update(
     stack: stacks.StackRecord,
     request: Request,
     facade: Mapping[str, Any] | None = None,
-) -> prepare.Prepared:
+) -> tuple[prepare.Prepared, Tree]:
     """What an update would begin with, all checks passed. No writes.
 
     :param facade: of a nested stack; None: as it was
+    :returns: the definition, and what its checks have noted
     :raises ActionInProgress, NotSupported: the stack's state forbids it
     :raises HeatException, ValueError: of class 400
     """
@@ -283,13 +316,17 @@ def prepared_update(
             else (),
         )
     )
+    if stored is None:
+        # An update has ended since the stack was read, so this one is late.
+        raise exception.ActionInProgress(
+            stack_name=stack.name, action=stack.action
+        )
     identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
     prepared = prepare.prepare(
         identity, request, stored, facade=facade, layers=layers
     )
     _check_immutable(identity, prepared, stored)
-    prepare.check(engine, context, stack, prepared)
-    return prepared
+    return prepared, prepare.check(engine, context, stack, prepared)
 
 
 def check_may_update(stack: stacks.StackRecord) -> None:

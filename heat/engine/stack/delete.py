@@ -22,7 +22,7 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.db import locks, stacks
 from heat.engine.ports import Engine
-from heat.engine.stack import converge
+from heat.engine.stack import converge, lifecycle_plugins
 from heat.engine.traversal import begin
 
 # How often a delete tries again when another action began meanwhile: unlike
@@ -50,7 +50,8 @@ def delete(
             raise locks.refusal(stack, "delete")
         traversal_id = str(uuid.uuid4())
         try:
-            begun = _begin(engine, stack, traversal_id)
+            with lifecycle_plugins.asked(engine, context, stack, "DELETE"):
+                begun = _begin(engine, stack, traversal_id)
         except exception.ActionInProgress:
             if not left:
                 raise

@@ -21,6 +21,8 @@ nobody knows, and brings none back to an older template.
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -38,13 +40,16 @@ from heat.db import (
     templates,
 )
 from heat.engine.ports import Engine
-from heat.engine.resource import StackView, child
+from heat.engine.resource import Resource, StackView, child
 from heat.engine.stack import actions, converge, delete, load, outputs, prepare
 from heat.engine.stack.request import Request
 from heat.engine.traversal import gather
 
 # How often an update tries again when the child began something meanwhile.
 _TRIES = 5
+
+# The same for a stack whose policies are signalled, by several engines.
+_SIGNAL_TRIES = 200
 
 # What a child may be doing that brings it to its template.
 _CONVERGING = frozenset({"CREATE", "UPDATE"})
@@ -87,6 +92,24 @@ class Children:
             return None
         reason = found.status_reason or ""
         return child.State(found.action, found.status, reason)
+
+    def look(self, parent: StackView, stack_id: str) -> None:
+        """Check that a stack can be referred to as if it were nested.
+
+        :raises EntityNotFound: there is none, or it is another project's
+        :raises NotSupported: it is a nested stack, or the parent itself
+        """
+        if stack_id == parent.id:
+            raise exception.NotSupported(
+                feature=_("Referring to the stack that the resource is in")
+            )
+        found = self._get(stack_id)
+        if found.tenant != parent.tenant_id:
+            raise exception.EntityNotFound(entity="Stack", name=stack_id)
+        if found.owner_id is not None:
+            raise exception.NotSupported(
+                feature=_("Referring to a nested stack without its parent")
+            )
 
     def view(self, parent: StackView, child_id: str) -> StackView | None:
         """The child with what is known of its resources, or None."""
@@ -308,11 +331,45 @@ class Children:
 
         if not self._engine.db.run(work):
             return False
-        args = {"existing": True}
-        converge.update(
-            self._engine, parent.context, stack, None, None, None, args
-        )
+        self._update_as_it_is(parent, stack.id)
         return True
+
+    def _update_as_it_is(self, parent: StackView, stack_id: str) -> None:
+        """Begin an update with nothing new, however many others begin one.
+
+        One that began before may have passed the resource already.
+        """
+        args = {"existing": True}
+        for left in reversed(range(_SIGNAL_TRIES)):
+            stack = self._get(stack_id)
+            try:
+                converge.update(
+                    self._engine, parent.context, stack, None, None, None, args
+                )
+                return
+            except exception.ActionInProgress:
+                # Others were faster; what can't be superseded is no use to
+                # wait for.
+                converge.check_may_update(self._get(stack_id))
+                if not left:
+                    raise
+            time.sleep(random.uniform(0, 0.05))  # noqa: S311 - no secret
+
+    def resource(self, parent: StackView, name: str) -> Resource:
+        """The plug-in object of a resource of the parent itself, to look at.
+
+        :raises EntityNotFound: there is no such resource, or stack
+        """
+        loaded = load.load(self._engine, self._get(parent.id or ""))
+        row = loaded.rows.get(name)
+        if row is None:
+            raise exception.EntityNotFound(entity="Resource", name=name)
+        return load.resource(self._engine, parent.context, loaded, row)
+
+    def whole(self, parent: StackView) -> StackView | None:
+        """The parent itself with all its living resources, wanted or not;
+        None when it is not stored."""
+        return self.view(parent, parent.id or "")
 
     def cancel(self, parent: StackView, child_id: str) -> None:
         """Stop what the child is doing and leave it where it is."""

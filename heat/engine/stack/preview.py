@@ -35,8 +35,11 @@ from heat.engine.graph import dag
 from heat.engine.ports import Engine
 from heat.engine.stack import (
     converge,
+    preview_cleanup,
+    preview_external,
     preview_nested,
     preview_rows,
+    preview_sources,
     unknown,
 )
 from heat.engine.stack.preview_changes import Change, Changes
@@ -73,14 +76,23 @@ def update(
         args or {},
         environment_files or (),
     )
-    prepared = converge.prepared_update(engine, context, stack, request)
-    return compare(
+    prepared, _tree = converge.prepared_update(engine, context, stack, request)
+    changes = compare(
         engine,
         context,
         stack,
         prepared.definition,
         nested=bool(request.args.get("show_nested")),
     )
+    if changes.updated or changes.replaced:
+        preview_sources.quote(
+            changes,
+            preview_sources.as_it_is(engine, stack),
+            preview_sources.Side(
+                prepared.definition, prepared.template, prepared.reason
+            ),
+        )
+    return changes
 
 
 def compare(
@@ -108,7 +120,7 @@ def compare(
     for name in definition.resource_definitions:
         kind, change = judged[name]
         getattr(changes, kind).append(change)
-    changes.deleted.extend(_deleted(engine, rows))
+    changes.deleted.extend(preview_cleanup.deleted(engine, rows))
     if nested:
         for child, made, causes in _children(engine, stack, rows, judge):
             below = compare(
@@ -125,6 +137,9 @@ _KINDS = {
     Step.CREATE: "added",
     Step.UPDATE: "updated",
     Step.REPLACE: "replaced",
+    Step.PASS: "updated",
+    Step.HAND_BACK: "updated",
+    Step.OBSERVE: "unchanged",
 }
 
 
@@ -167,9 +182,12 @@ class _Judge:
         node = self._rows.wanted.get(name)
         if node is None or node.row.action == "INIT":
             self._know(name, unknown.UnknownData(name))
-            return "added", Change(
-                name, wish.resource_type, None, _("not there yet")
-            )
+            return "added", self._added(wish)
+        try:
+            wish.external_id()
+        except unknown.Unknown as exc:
+            self._know(name, unknown.UnknownData(name))
+            return self._anything(wish, node, exc.source)
         try:
             settled = unknown.settle_definition(
                 wish, node.properties or {}, node.row.metadata
@@ -186,6 +204,31 @@ class _Judge:
             self._know(name, unknown.UnknownData(name))
             return self._failing(name, wish, node, least.error)
         return self._weigh(name, wish, settled, least, most)
+
+    def _added(self, wish: rsrc_defn.ResourceDefinition) -> Change:
+        try:
+            reason = preview_external.added(wish.external_id())
+        except unknown.Unknown:
+            reason = preview_external.added("?")
+        return Change(wish.name, wish.resource_type, None, reason)
+
+    def _anything(
+        self,
+        wish: rsrc_defn.ResourceDefinition,
+        node: gather.Node,
+        source: str,
+    ) -> tuple[str, Change]:
+        """Nobody knows yet which object is to be the user's."""
+        self._sources[wish.name] = source
+        return "updated", Change(
+            wish.name,
+            wish.resource_type,
+            node.row,
+            _("external_id is not known yet"),
+            because_of=self._chain(source),
+            certain=False,
+            may_be_replaced=True,
+        )
 
     def _judge(
         self,
@@ -248,11 +291,26 @@ class _Judge:
                 ),
             )
         if kind == "replaced":
-            change = dataclasses.replace(
-                change, retained=_retained(self._engine, self._rows, node)
-            )
+            gone = preview_cleanup.retained(self._engine, self._rows, node)
+            change = dataclasses.replace(change, retained=gone)
+        if certain:
+            change = self._in_other_hands(change, node)
         self._know(name, self._data(name, kind, change, node))
         return kind, change
+
+    def _in_other_hands(self, change: Change, node: gather.Node) -> Change:
+        told = preview_external.tell(self._engine, self._rows.scene, node)
+        if told is None:
+            return change
+        reason = told.reason
+        if node.step is Step.REPLACE:
+            reason += preview_external.previous(node, retained=change.retained)
+        return dataclasses.replace(
+            change,
+            reason=reason,
+            ownership=told.ownership,
+            error=told.error,
+        )
 
     def _reason(
         self, wish: rsrc_defn.ResourceDefinition, verdict: _Verdict
@@ -405,6 +463,8 @@ def _children(
         if child is not None and kind == "replaced":
             found.append((child, preview_nested.nothing(child), {}))
             child = None
+        if node is not None and node.row.external:
+            continue
         if (wish := judge.child_of(name, rows.scene.context)) is not None:
             made, causes = wish
             child = child or preview_nested.draft(stack, made)
@@ -413,52 +473,4 @@ def _children(
         child = there[node.row.id]
         if child is not None:
             found.append((child, preview_nested.nothing(child), {}))
-    return found
-
-
-# -- clean-up half ------------------------------------------------------------
-
-
-def _retained(engine: Engine, rows: Rows, node: gather.Node) -> bool:
-    """Whether the object that is replaced would be let go."""
-    old = dataclasses.replace(
-        node,
-        key=(node.row.id, False),
-        row=dataclasses.replace(node.row, replaced_by=-1),
-    )
-    try:
-        gather.plan(engine, rows.scene, old)
-    except Exception as exc:
-        LOG.debug("preview of %s: %s", node.row.name, exc)
-        return False
-    return old.step is Step.FORGET
-
-
-def _deleted(engine: Engine, rows: Rows) -> list[Change]:
-    """The rows that the clean-up half would end, by name."""
-    found = []
-    for node in sorted(rows.others, key=lambda each: each.row.name):
-        error = None
-        try:
-            gather.plan(engine, rows.scene, node)
-        except Exception as exc:
-            node.step, error = Step.DELETE, str(exc)
-        if node.step is Step.NOTHING:
-            continue
-        left_over = node.row.name in rows.wanted
-        if left_over and node.step is Step.DROP:
-            continue
-        text = node.because or _("not wanted any more")
-        if left_over:
-            text = _("left over from an earlier update")
-        found.append(
-            Change(
-                node.row.name,
-                node.row.resource_type or "",
-                node.row,
-                text,
-                retained=node.step is Step.FORGET,
-                error=error,
-            )
-        )
     return found

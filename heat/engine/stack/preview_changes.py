@@ -30,6 +30,8 @@ class Change:
     :ivar may_be_replaced: it would be if such a value turned out different
     :ivar retained: the object there is now is let go, not deleted
     :ivar error: why it would fail, as far as that can be told
+    :ivar ownership: "becomes external" or "handed back"; None: the object
+        stays in the hands it is in
     :ivar stack: whose resource it is; None: of the stack that is updated
     """
 
@@ -42,6 +44,7 @@ class Change:
     may_be_replaced: bool = False
     retained: bool = False
     error: str | None = None
+    ownership: str | None = None
     stack: stacks.StackRecord | None = None
 
 

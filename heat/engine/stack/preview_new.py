@@ -49,6 +49,8 @@ class NewResource:
     :ivar unknown: the properties in which something is not known yet
     :ivar attributes: the names of its attributes
     :ivar required_by: names of the resources that need it, sorted
+    :ivar external_id: the object of the user's that it takes, as far as
+        known; None: it makes one
     """
 
     name: str
@@ -59,6 +61,7 @@ class NewResource:
     metadata: dict[str, Any]
     attributes: tuple[str, ...]
     required_by: tuple[str, ...]
+    external_id: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,7 +183,15 @@ def _resource(
         known.metadata(),
         tuple(sorted(rsrc.attributes_schema)),
         tuple(needed),
+        _external_id(known),
     )
+
+
+def _external_id(wish: rsrc_defn.ResourceDefinition) -> str | None:
+    try:
+        return wish.external_id()
+    except unknown.Unknown:
+        return "?"
 
 
 def _properties(rsrc: Resource, unclear: Collection[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ function, the graph is drawn by the same builder.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -71,7 +71,13 @@ def read(
     nodes = {
         node.row.id: node
         for node in gather.load_nodes(
-            conn, scene, _acting(extant, set(best.values()))
+            conn,
+            scene,
+            _acting(
+                extant,
+                set(best.values()),
+                begin.passed_on(extant, set(best.values())),
+            ),
         )
     }
     names = {row_id: name for name, row_id in best.items()}
@@ -115,13 +121,21 @@ def _best(
 
 
 def _acting(
-    extant: Iterable[resources.ResourceRecord], best: set[int]
+    extant: Iterable[resources.ResourceRecord],
+    best: set[int],
+    passed: Collection[int],
 ) -> dict[tuple[int, bool], resources.ResourceRecord]:
     """The rows as the update would find them: nobody holds them any more,
-    and what it goes on with has no replacement."""
+    and what it goes on with has no replacement.
+
+    :param passed: rows whose object is the user's from then on
+    """
     acting = {}
     for row in extant:
-        changed: dict[str, Any] = {"claim_id": None}
+        changed: dict[str, Any] = {
+            "claim_id": None,
+            "external": row.external or row.id in passed,
+        }
         if row.id in best:
             changed["replaced_by"] = None
             if row.claim_id is not None and row.action != "DELETE":

@@ -115,6 +115,10 @@ def _deliver(
     loaded = load.load(engine, stack)
     row = _row(loaded, name)
     rsrc = load.resource(engine, context, loaded, row)
+    if row.external:
+        reason = _("the object is external: signal ignored")
+        _tell(engine, rsrc, row, "COMPLETE", reason)
+        return True
     _refuse(rsrc)
     modifies = not rsrc.signal_is_data
     if lock.ignores_signal(engine, context, stack, name, modifies=modifies):

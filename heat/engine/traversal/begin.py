@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -87,6 +87,7 @@ class Order:
     :param cancels: running operations of earlier traversals end at their
         next poll, in place of running to their end
     :param abandons: clean-up lets every object go; nothing is deleted
+    :param observes: live objects are looked at before they are updated
     :param given: the objects that resources take over, by resource name
     :param releases: the stack's lock, which had failed, ends with it
     """
@@ -101,6 +102,7 @@ class Order:
     )
     cancels: bool = False
     abandons: bool = False
+    observes: bool = False
     given: Mapping[str, Given] = dataclasses.field(default_factory=dict)
     releases: bool = False
 
@@ -152,6 +154,7 @@ def begin(
     sync_points.delete_for_stack(conn, stack.id)
     graph = _graph(conn, stack, order, now)
     graph.abandons = order.abandons
+    graph.observes = order.observes
     stacks.update(conn, stack.id, current_deps=graph.to_json())
     sync_points.insert_many(
         conn,
@@ -182,6 +185,8 @@ def _graph(
             cancels=order.cancels,
         )
     wanted = _wanted_rows(conn, stack, order, rows, now)
+    if passed := passed_on(rows, set(wanted.values())):
+        resources.set_values(conn, sorted(passed), {"external": True})
     return build.build(
         wanted,
         order.definition.dependencies() if order.definition else {},
@@ -197,6 +202,33 @@ def _is_there(row: resources.ResourceRecord) -> bool:
         and row.replaced_by is None
         and not row.stray
     )
+
+
+def passed_on(
+    rows: Sequence[resources.ResourceRecord], wanted: Collection[int]
+) -> set[int]:
+    """Rows whose object became the user's under another name that goes now.
+
+    The going row lets the object go. So must these: else it would hang on
+    the order of clean-up whether one of them deletes it, and one that is
+    wanted would own it again without being handed back.
+
+    :param wanted: ids of the rows that the traversal wants
+    """
+    theirs = {
+        row.physical_id
+        for row in rows
+        if row.external
+        and row.id not in wanted
+        and row.action not in ("INIT", "ADOPT")
+    }
+    return {
+        row.id
+        for row in rows
+        if row.physical_id is not None
+        and row.physical_id in theirs
+        and not row.external
+    }
 
 
 def begun_before(

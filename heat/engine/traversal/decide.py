@@ -89,6 +89,7 @@ class CleanupFacts:
     :param deletion_policy: ``delete``, ``retain`` or ``snapshot`` of the
         template that the row was last finished with
     :param external: the object belongs to the user
+    :param readers: who else holds it as the user's; empty: nobody
     :param locked: we hold a lock on it (LOCK or UNLOCK had failed)
     :param abandoned: the whole stack lets go of its objects
     """
@@ -100,6 +101,7 @@ class CleanupFacts:
     has_object: bool = True
     deletion_policy: str = "delete"
     external: bool = False
+    readers: tuple[str, ...] = ()
     locked: bool = False
     abandoned: bool = False
 
@@ -152,7 +154,8 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     is being or was deleted                REPLACE
     is to take another object              REPLACE
     has another class                      REPLACE
-    passes to the user                     PASS
+    passes to the user, is COMPLETE        PASS
+    passes to the user, FAILED             OBSERVE
     stays the user's, is COMPLETE          KEEP
     stays the user's, FAILED               OBSERVE
     is handed back                         HAND_BACK
@@ -185,13 +188,13 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
 
 def _moved(facts: UpdateFacts) -> tuple[Step, str]:
     """The step of a row whose object is or was the user's."""
-    if facts.move is Move.PASS:
-        return Step.PASS, "the object becomes external"
     if facts.move is Move.HAND_BACK:
         return Step.HAND_BACK, "external_id removed"
-    if facts.status == "COMPLETE":
-        return Step.KEEP, ""
-    return Step.OBSERVE, f"{facts.action} {facts.status}"
+    if facts.status != "COMPLETE":
+        return Step.OBSERVE, f"{facts.action} {facts.status}"
+    if facts.move is Move.PASS:
+        return Step.PASS, "the object becomes external"
+    return Step.KEEP, ""
 
 
 def walk_step(facts: WalkFacts) -> tuple[Step, str]:
@@ -277,7 +280,9 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     is the living one                      NOTHING
     is deleted already                     NOTHING
     is INIT without an object              DROP
+    is the user's, and there is no object  DROP
     holds an object of the user's          FORGET
+    holds one that others say is that      FORGET
     is abandoned, has no object            DROP
     is abandoned, locked by us             RELEASE
     is abandoned                           FORGET
@@ -295,7 +300,11 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     if facts.action == "INIT" and not facts.has_object:
         return Step.DROP, "never created"
     if facts.external:
-        return Step.FORGET, "external"
+        step = Step.FORGET if facts.has_object else Step.DROP
+        return step, "external"
+    if facts.readers:
+        names = ", ".join(facts.readers)
+        return Step.FORGET, f"external to {names}"
     if facts.abandoned:
         return _abandoned(facts)
     if facts.deletion_policy == "retain" and facts.locked:

@@ -130,7 +130,10 @@ def _start(
             stack_name=stack.name, action=terms.action
         )
     _tell(conn, mine.values(), terms.action, "IN_PROGRESS", reason, now)
-    visits = _visits(conn, engine.plugins, mine, terms)
+    alone: list[locks.Row] = []
+    visits = _visits(conn, engine.plugins, mine, terms, alone)
+    if alone:
+        events.insert_many(conn, [_left_alone(row, now) for row in alone])
     begun = _open(conn, stack, visits, traversal_id)
     idle = [each for each in mine.values() if each.id not in visits]
     _complete(conn, stack.id, idle, terms.level, now)
@@ -220,6 +223,21 @@ def _tell(
         events.insert_many(conn, told)
 
 
+def _left_alone(row: locks.Row, now: datetime.datetime) -> dict[str, Any]:
+    """The event of an object that is the user's: nobody locks it."""
+    return {
+        "stack_id": row.stack_id,
+        "created_at": now,
+        "resource_action": row.shown[0],
+        "resource_status": row.shown[1],
+        "resource_name": row.name,
+        "physical_resource_id": row.physical_id,
+        "resource_status_reason": "the object is external: left alone",
+        "resource_type": row.resource_type,
+        "rsrc_prop_data_id": None,
+    }
+
+
 def _open(
     conn: sa.Connection,
     root: stacks.StackRecord,
@@ -258,13 +276,20 @@ def _visits(
     plugins: PluginRegistry,
     mine: Mapping[str, stacks.StackRecord],
     terms: Terms,
+    alone: list[locks.Row],
 ) -> dict[str, set[int]]:
-    """Stack id -> ids of the rows that its walk has to visit."""
+    """Stack id -> ids of the rows that its walk has to visit.
+
+    :param alone: takes the rows whose object would be locked if it were not
+        the user's
+    """
     found: dict[str, set[int]] = defaultdict(set)
     holders: dict[str, list[locks.Row]] = defaultdict(list)
     asked: dict[str, list[locks.Row]] = defaultdict(list)
     to_lock = terms.level == "all"
     for row in locks.rows(conn, mine):
+        if to_lock and row.external and row.is_current:
+            alone.append(row)
         if row.physical_id is not None and row.physical_id in mine:
             holders[row.physical_id].append(row)
         elif row.claimed or (not to_lock and row.held):

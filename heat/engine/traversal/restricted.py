@@ -21,7 +21,11 @@ from heat.common import exception
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
 
-_ACTIONS = {Step.UPDATE: "update", Step.REPLACE: "replace"}
+_ACTIONS = {
+    Step.UPDATE: "update",
+    Step.HAND_BACK: "update",
+    Step.REPLACE: "replace",
+}
 
 
 def check(scene: Scene, name: str, step: Step) -> None:

@@ -24,7 +24,7 @@ import json
 import greenlet
 
 from heat.engine.graph.build import TraversalGraph
-from heat.tests.convergence import prepared
+from heat.tests.convergence import prepared, story_external, story_locks
 
 TRIGGERS = """
 CREATE TRIGGER seen_claim AFTER UPDATE OF claim_id ON resource
@@ -54,6 +54,7 @@ BEGIN SELECT note('made', NEW.id, NEW.resource_uuid, NULL); END;
 CREATE TRIGGER seen_gone AFTER DELETE ON test_object
 BEGIN SELECT note('gone', OLD.id, OLD.resource_uuid, NULL); END;
 """
+TRIGGERS += story_external.TRIGGERS + story_locks.TRIGGERS
 
 
 class Violation(BaseException):
@@ -67,8 +68,10 @@ class Violation(BaseException):
         self.rule = rule
 
 
-class Watch:
+class Watch(story_external.Watching, story_locks.Watching):
     """Sees every transaction of a world."""
+
+    violation = Violation
 
     def __init__(self, world) -> None:
         self._world = world
@@ -134,6 +137,7 @@ class Watch:
         raise Violation("I2", f"node {entity} awaits {remaining} inputs")
 
     def _on_claim(self, owner, row_id, before, action) -> None:
+        self.check_claim_while_locked(row_id, action)
         if before is not None:
             raise Violation("I2", f"row {row_id} is claimed twice")
         found = self._rows(
@@ -263,8 +267,8 @@ class Watch:
         lost = self._rows(
             "SELECT o.id FROM test_object o LEFT JOIN resource r"
             " ON r.uuid = o.resource_uuid OR r.nova_instance = o.id"
-            " WHERE r.id IS NULL OR (r.action = 'DELETE'"
-            " AND r.status = 'COMPLETE')"
+            " WHERE o.stack_id != 'user' AND (r.id IS NULL OR"
+            " (r.action = 'DELETE' AND r.status = 'COMPLETE'))"
         )
         if lost:
             raise Violation("I1", f"nobody knows of the objects {lost}")
@@ -276,11 +280,13 @@ class Watch:
         if left := self._living_rows(stack_id):
             raise Violation("I1", f"DELETE left the rows {left}")
 
-    def check_complete(self, stack_id: str, wanted) -> None:
+    def check_complete(self, stack_id: str, wanted, theirs) -> None:
         """I1: the rows and the objects are what the template wants.
 
         :param wanted: name -> (type, value, names that it requires)
+        :param theirs: name -> id of the objects that are the user's
         """
+        self.check_theirs(stack_id, theirs)
         rows = {}
         for row in self._living_rows(stack_id):
             if row[1] in rows:
@@ -300,7 +306,7 @@ class Watch:
             ids = sorted(rows[each][0] for each in needs)
             if requires != str(ids).replace(" ", ""):
                 raise Violation("I4", f"{name} requires {requires}, not {ids}")
-            if type_ != "OS::Heat::Value":
+            if type_ != "OS::Heat::Value" and name not in theirs:
                 expected.add(physical)
                 self._check_value(name, row_id, value)
         if expected != self.objects(stack_id):

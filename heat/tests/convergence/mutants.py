@@ -25,6 +25,7 @@ from heat.db import resources, sync_points
 from heat.engine.graph import build
 from heat.engine.stack import converge, delete
 from heat.engine.traversal import begin, gather
+from heat.tests.convergence import story_external, story_locks
 
 
 @contextlib.contextmanager
@@ -126,4 +127,6 @@ MUTANTS = {
     "compare-and-set last": cas_last,
     "no done mark": no_done_mark,
     "no acting row": no_acting_row,
+    **story_external.MUTANTS,
+    **story_locks.MUTANTS,
 }

@@ -24,13 +24,14 @@ import sqlite3
 
 from oslo_config import cfg
 
-from heat.common import config
+from heat.common import config, exception
 from heat.db import migration
 from heat.db.session import Database
 from heat.engine.clients import stand_in
 from heat.engine.plugins import PluginRegistry
 from heat.engine.resource import UpdateReplace
 from heat.engine.resources.openstack.heat.test_resource import TestResource
+from heat.tests.convergence import lockable
 
 _free: list[Database] = []
 _images: dict[str, sqlite3.Connection] = {}
@@ -48,7 +49,25 @@ class PickyResource(TestResource):
         return super().handle_update(json_snippet, tmpl_diff, prop_diff)
 
 
+class KnownResource(TestResource):
+    """Its service knows its objects: an id is one object for everybody."""
+
+    __test__ = False
+    looked_up = True
+    irrecoverable = {"secret": "the secret"}
+
+    def lacks_for_hand_back(self):
+        wants = self.properties[self.VALUE] == "secret"
+        return super().lacks_for_hand_back() if wants else []
+
+    def handle_check(self):
+        if self.resource_id == "nowhere":
+            raise exception.EntityNotFound(entity="Known", name="nowhere")
+        super().handle_check()
+
+
 PICKY = "Test::Heat::Picky"
+KNOWN = "Test::Heat::Known"
 
 
 @functools.cache
@@ -63,6 +82,8 @@ def conf() -> cfg.ConfigOpts:
 def plugins() -> PluginRegistry:
     found = PluginRegistry.load(conf())
     found.add(PICKY, PickyResource)
+    found.add(KNOWN, KnownResource)
+    found.add(lockable.LOCKABLE, lockable.LockableResource)
     return found
 
 

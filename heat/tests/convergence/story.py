@@ -22,7 +22,12 @@ from oslo_db import exception as db_exc
 from heat.common import exception
 from heat.db import templates
 from heat.engine.stack import actions, converge, delete
-from heat.tests.convergence import prepared
+from heat.tests.convergence import (
+    lockable,
+    prepared,
+    story_external,
+    story_locks,
+)
 from heat.tests.convergence.invariants import Violation
 from heat.tests.convergence.simulation import Faults, SimulatedWorld
 
@@ -36,6 +41,7 @@ REFUSALS = (
     exception.EntityNotFound,
     exception.NotSupported,
     exception.StackExists,
+    *story_locks.REFUSALS,
 )
 
 
@@ -44,6 +50,8 @@ class Wish:
     """One resource of a template.
 
     :ivar source: the resource whose output is its value, or None
+    :ivar external: the id of its object, which is the user's
+    :ivar retain: its object is let go when it is not wanted any more
     """
 
     type: str
@@ -51,6 +59,8 @@ class Wish:
     source: str | None = None
     after: tuple[str, ...] = ()
     properties: tuple[tuple[str, object], ...] = ()
+    external: str | None = None
+    retain: bool = False
 
     @property
     def needs(self) -> set[str]:
@@ -68,6 +78,7 @@ class Wish:
         made: dict = {"type": self.type, "properties": properties}
         if self.after:
             made["depends_on"] = list(self.after)
+        story_external.add_to(made, self)
         return made
 
 
@@ -138,7 +149,8 @@ class Chooser:
         return f"v{self._values}"
 
     def _wish(self) -> Wish:
-        type_ = self._rng.choices((TEST, VALUE, prepared.PICKY), (7, 1, 1))[0]
+        kinds = (TEST, VALUE, prepared.PICKY, lockable.LOCKABLE)
+        type_ = self._rng.choices(kinds, (5, 1, 1, 2))[0]
         return Wish(type_, self._value(), properties=self._properties())
 
     def _properties(self) -> tuple[tuple[str, object], ...]:
@@ -215,12 +227,14 @@ class Story:
         self.world = world
         self.rng = world.rng
         self.chooser = Chooser(world.rng)
+        self.owner = story_external.Owner(world)
+        self.locks = story_locks.Locks(self)
         self.templates: list[Wishes] = []
         self.stack_id: str | None = None
         self.hurry = self.rng.choice((0.01, 0.05, 0.2))
 
     def run(self) -> None:
-        left = self.rng.randint(1, 5)
+        left = self.rng.randint(1, 5) + self.locks.more
         while left or self.world.step():
             if left and (
                 self.rng.random() < self.hurry or not self.world.step()
@@ -262,25 +276,31 @@ class Story:
             world.settle()
         if self._known():
             world.watch.check_rest(self.stack_id)
+            self.locks.rest()
             self._check_state()
 
     def _mend(self) -> None:
         """Whatever has happened, an update puts it right."""
         if not self._lives():
             return
+        if self.locks.failed() and self.rng.random() < 0.5:
+            return  # it is deleted like that
+        self.locks.release()
         stack = self.world.stack(self.stack_id)
-        if stack.status == "COMPLETE" and self.rng.random() < 0.7:
+        if stack.base[1] == "COMPLETE" and self.rng.random() < 0.7:
             return
-        if stack.action in ("SUSPEND", "RESUME"):
+        if stack.base[0] in ("SUSPEND", "RESUME"):
             self._do("resume", self._resume)
             self.world.settle()
         last = self.templates[-1]
         wishes = self.chooser.mended(self.chooser.next(last, [last]))
+        wishes = self.owner.mended(wishes, self.stack_id)
         self._do("update", lambda owner: self._update(owner, wishes))
         self._settled({"UPDATE_COMPLETE"})
 
     def _end(self) -> None:
         if self._lives():
+            self.locks.before_delete()
             self._do("delete", self._delete)
             self._settled({"DELETE_COMPLETE"})
 
@@ -294,6 +314,7 @@ class Story:
                 f"{stack.action}_{stack.status}, not {states}: "
                 f"{stack.status_reason}",
             )
+        self.locks.check()
         self._check_state()
 
     # -- what users do --------------------------------------------------------
@@ -302,12 +323,15 @@ class Story:
         if not self._known():
             if any(each.what == CREATE for each in self.world.activities):
                 return
-            wishes = self.chooser.first()
+            wishes = self.owner.change(self.chooser.first(), None)
             self._do("create", lambda owner: self._create(owner, wishes))
+            return
+        if self.locks.act():
             return
         luck = self.rng.random()
         if luck < 0.65:
             wishes = self.chooser.next(self.templates[-1], self.templates)
+            wishes = self.owner.change(wishes, self.stack_id)
             self._do("update", lambda owner: self._update(owner, wishes))
         elif luck < 0.75:
             self._do("delete", self._delete)
@@ -413,10 +437,10 @@ class Story:
 
     def _check_state(self) -> None:
         stack = self.world.stack(self.stack_id)
-        action, status = stack.action, stack.status
+        action, status = stack.base
         watch = self.world.watch
         self.world.say(f"at rest: {action}_{status} {stack.status_reason}")
-        _traversal, last, template_id = watch.begun[-1]
+        _traversal, last, template_id = watch.begun_last()
         if last != action:
             raise Violation("I6", f"{last} was asked for, {action} is")
         if action == "DELETE":
@@ -428,8 +452,9 @@ class Story:
             raise Violation("I6", f"template {template_id} was asked for")
         wishes = self._wishes(template_id)
         if status == "FAILED":
-            reason = stack.status_reason
-            if "cancelled" not in reason and not fails(wishes):
+            reason = story_locks.reason(stack)
+            told = any(each in reason for each in story_external.REASONS)
+            if "cancelled" not in reason and not told and not fails(wishes):
                 raise Violation("I6", f"{action} fails: {reason}")
             return
         if action == "ROLLBACK":
@@ -438,5 +463,9 @@ class Story:
                 wishes = {}
             elif complete != template_id:
                 raise Violation("I6", "ROLLBACK to what never completed")
+        if self.locks.failed():
+            return  # some rows show that, and not how they are
         if action in ("CREATE", "UPDATE", "ROLLBACK"):
-            watch.check_complete(self.stack_id, wanted(wishes))
+            watch.check_complete(
+                self.stack_id, wanted(wishes), story_external.asked(wishes)
+            )

@@ -13,7 +13,20 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 from heat.common import exception
+from heat.db import events, released, resource_data
+from heat.engine.stack import (
+    abandon,
+    actions,
+    adopt,
+    converge,
+    export,
+    signals,
+    snapshots,
+)
+from heat.tests.convergence import prepared
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
 
@@ -23,7 +36,15 @@ def ext(external_id, **kwargs):
     return made
 
 
-class ExternalTest(StoryTest):
+def known(*args, external_id=None, **kwargs):
+    """Of a type whose service knows its objects."""
+    made = {**res(*args, **kwargs), "type": prepared.KNOWN}
+    if external_id is not None:
+        made["external_id"] = external_id
+    return made
+
+
+class ExternalCase(StoryTest):
     def make(self, resources, **args):
         stack = self.world.create(hot(resources), **args)
         self.world.run()
@@ -37,9 +58,44 @@ class ExternalTest(StoryTest):
     def row(self, stack, name="a"):
         return self.world.living(stack)[name]
 
+    def create(self, template, name="stack", **args):
+        stack = self.world.create(template, name=name, **args)
+        self.world.run()
+        return stack
+
+    def remove(self, stack):
+        self.world.delete(stack)
+        self.world.run()
+        self.assertState("DELETE_COMPLETE", stack)
+
+    def reasons(self, stack, name="a"):
+        found = self.world.db.read(lambda conn: events.list_(conn, [stack]))
+        return [
+            each.resource_status_reason
+            for each in found
+            if each.resource_name == name
+        ]
+
+    def objects(self):
+        """Ids of the stand-in objects that are there."""
+        return {
+            row[0]
+            for row in prepared.raw(self.world.db)
+            .execute("SELECT id FROM test_object")
+            .fetchall()
+        }
+
+    def released(self):
+        found = self.world.db.read(
+            lambda conn: released.list_(conn, "project")
+        )
+        return [(each.physical_resource_id, each.reason) for each in found]
+
     def names(self, stack, what):
         return [n for n, each in self.world.events(stack) if each == what]
 
+
+class ExternalTest(ExternalCase):
     def test_create_adopts_and_checks(self):
         stack = self.world.create(
             hot(
@@ -169,3 +225,237 @@ class ExternalTest(StoryTest):
         stack = self.make({"a": ext(None)})
         self.assertFalse(self.row(stack).external)
         self.assertEqual("CREATE", self.row(stack).action)
+
+    def test_another_id_honours_the_policy(self):
+        kept = {**res("one"), "deletion_policy": "retain"}
+        stack = self.make({"a": kept})
+        mine = self.row(stack).physical_id
+        self.update(stack, {"a": ext("theirs")})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual({mine}, self.objects())
+        self.assertEqual([(mine, "retain")], self.released())
+
+    def test_another_id_calls_no_prepare_for_replace(self):
+        stack = self.make({"a": ext("first")})
+        with mock.patch.object(
+            prepared.TestResource,
+            "prepare_for_replace",
+            side_effect=AssertionError,
+        ):
+            self.update(stack, {"a": ext("second")})
+        self.assertState("UPDATE_COMPLETE", stack)
+
+    def test_restricted_actions_apply(self):
+        def registry(action):
+            return {
+                "resource_registry": {
+                    "resources": {"a": {"restricted_actions": action}}
+                }
+            }
+
+        stack = self.make({"a": res("one")})
+        mine = self.row(stack).physical_id
+        for action, wish in (
+            ("replace", ext("theirs")),
+            ("update", res("two")),
+        ):
+            if action == "update":
+                self.update(stack, {"a": ext(mine)})
+            self.world.update(stack, hot({"a": wish}), registry(action))
+            self.world.run()
+            self.assertState("UPDATE_FAILED", stack)
+            self.assertEqual(mine, self.row(stack).physical_id)
+            self.assertIn("restricted", self.row(stack).status_reason)
+
+    def test_hooks_apply(self):
+        env = {
+            "resource_registry": {"resources": {"a": {"hooks": "pre-update"}}}
+        }
+        stack = self.make({"a": res("one")})
+        self.world.update(stack, hot({"a": ext("theirs")}), env)
+        self.world.run()
+        self.assertState("UPDATE_IN_PROGRESS", stack)
+        signals.signal(
+            self.world.engines[0],
+            self.world.context,
+            self.world.stack(stack),
+            "a",
+            {"unset_hook": "pre-update"},
+        )
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual("theirs", self.row(stack).physical_id)
+
+    def test_bad_properties_are_named_in_an_event(self):
+        stack = self.make({"a": ext("theirs", nonsense=5)})
+        [warning] = [r for r in self.reasons(stack) if "warning" in r]
+        self.assertIn("nonsense", warning)
+
+    def test_not_there(self):
+        with self.assertRaises(exception.StackValidationFailed) as raised:
+            self.world.create(hot({"a": known(external_id="nowhere")}))
+        self.assertIn("resources.a.external_id", str(raised.exception))
+        self.assertIn("nowhere", str(raised.exception))
+
+    def test_vanished_since(self):
+        stack = self.world.create(hot({"a": known(external_id="theirs")}))
+        gone = exception.EntityNotFound(entity="Known", name="theirs")
+        with mock.patch.object(
+            prepared.KnownResource, "handle_check", side_effect=gone
+        ):
+            self.world.run()
+        self.assertState("CREATE_FAILED", stack)
+        self.assertIn("theirs", self.row(stack).status_reason)
+        # It is back: looked at again, in the same row.
+        row_id = self.row(stack).id
+        self.update(stack, {"a": known(external_id="theirs")})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(row_id, self.row(stack).id)
+
+    def test_a_version_without_it(self):
+        template = {**hot({"a": ext("x")})}
+        template["heat_template_version"] = "2016-04-08"
+        self.assertRaises(
+            exception.StackValidationFailed, self.world.create, template
+        )
+
+    def test_a_circle_through_it(self):
+        circle = {
+            "a": ext({"get_resource": "b"}),
+            "b": res({"get_resource": "a"}),
+        }
+        with self.assertRaises(exception.CircularDependencyException) as found:
+            self.world.create(hot(circle))
+        self.assertIn("a", str(found.exception))
+
+    def test_a_reference_is_a_dependency(self):
+        stack = self.make({"b": res("one"), "a": ext(attr("b"))})
+        self.assertEqual("one", self.row(stack).physical_id)
+        self.assertEqual((self.row(stack, "b").id,), self.row(stack).requires)
+        self.update(stack, {"b": res("two"), "a": ext(attr("b"))})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual("two", self.row(stack).physical_id)
+
+    def test_a_parameter(self):
+        template = hot(
+            {"a": ext({"get_param": "p"})},
+            parameters={"p": {"type": "string"}},
+        )
+        stack = self.world.create(template, {"parameters": {"p": "one"}})
+        self.world.run()
+        self.world.update(stack, template, {"parameters": {"p": "two"}})
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual("two", self.row(stack).physical_id)
+
+    def test_suspend_resume_check(self):
+        stack = self.make({"a": known(external_id="theirs")})
+        with mock.patch.object(
+            prepared.KnownResource,
+            "handle_suspend",
+            create=True,
+            side_effect=AssertionError,
+        ):
+            self.act(actions.suspend, stack)
+        self.assertState("SUSPEND_COMPLETE", stack)
+        self.assertEqual("SUSPEND", self.row(stack).action)
+        self.assertIn("left alone", self.reasons(stack)[-1])
+        self.act(actions.resume, stack)
+        self.assertState("RESUME_COMPLETE", stack)
+        gone = exception.EntityNotFound(entity="Known", name="theirs")
+        with mock.patch.object(
+            prepared.KnownResource, "handle_check", side_effect=gone
+        ):
+            self.act(actions.check, stack)
+        self.assertState("CHECK_FAILED", stack)
+        self.assertEqual("theirs", self.row(stack).physical_id)
+        self.update(stack, {"a": known(external_id="theirs")})
+        self.assertState("UPDATE_COMPLETE", stack)
+
+    def act(self, action, stack):
+        action(
+            self.world.engines[0], self.world.context, self.world.stack(stack)
+        )
+        self.world.run()
+
+    def test_marked_unhealthy_is_looked_at(self):
+        stack = self.make({"a": ext("theirs")})
+        signals.mark_unhealthy(
+            self.world.engines[0],
+            self.world.stack(stack),
+            self.row(stack),
+            True,
+            None,
+        )
+        self.assertEqual("FAILED", self.row(stack).status)
+        self.update(stack, {"a": ext("theirs")})
+        row = self.row(stack)
+        self.assertEqual(("CHECK", "COMPLETE"), (row.action, row.status))
+        self.assertEqual("theirs", row.physical_id)
+
+    def test_a_signal_is_left_alone(self):
+        stack = self.make({"a": ext("theirs")})
+        signals.signal(
+            self.world.engines[0],
+            self.world.context,
+            self.world.stack(stack),
+            "a",
+            {"any": "thing"},
+        )
+        self.assertIn("external: signal ignored", self.reasons(stack)[-1])
+
+    def test_a_snapshot_leaves_it_alone(self):
+        stack = self.make({"a": ext("theirs")})
+        with mock.patch.object(
+            prepared.TestResource,
+            "handle_snapshot",
+            create=True,
+            side_effect=AssertionError,
+        ):
+            snapshots.take(
+                self.world.engines[0],
+                self.world.context,
+                self.world.stack(stack),
+                None,
+            )
+            self.world.run()
+        self.assertState("SNAPSHOT_COMPLETE", stack)
+        self.assertIn("left alone", self.reasons(stack)[-1])
+
+    def test_metadata_stays_here_and_data_sleep(self):
+        stack = self.make({"a": {**res("one"), "metadata": {"k": "v"}}})
+        row = self.row(stack)
+        self.update(
+            stack, {"a": {**ext(row.physical_id), "metadata": {"k": "w"}}}
+        )
+        self.update(stack, {"a": res("one")})
+        self.assertState("UPDATE_COMPLETE", stack)
+        kept = self.world.db.read(
+            lambda conn: resource_data.get_many(conn, [row.id])
+        )
+        self.assertEqual("one", kept[row.id]["value"])
+
+    def test_exported_and_adopted_it_stays_external(self):
+        stack = self.make({"a": ext("theirs")})
+        engine = self.world.engines[0]
+        told = export.export(
+            engine, self.world.context, self.world.stack(stack)
+        )
+        self.assertTrue(told["resources"]["a"]["external"])
+        made = converge.create(
+            engine,
+            self.world.context,
+            "again",
+            hot({"a": ext("theirs")}),
+            {},
+            {},
+            {"disable_rollback": True},
+            adopted=adopt.read(told),
+        )
+        self.world.run()
+        self.assertState("ADOPT_COMPLETE", made.id)
+        self.assertTrue(self.row(made.id).external)
+        abandon.abandon(engine, self.world.context, self.world.stack(stack))
+        self.world.run()
+        self.assertState("DELETE_COMPLETE", stack)
+        self.assertEqual([("theirs", "external")], self.released())

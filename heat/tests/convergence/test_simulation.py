@@ -54,5 +54,17 @@ class MutantTest(base.TestCase):
     def test_no_acting_row(self):
         self.assertCaught("no acting row")
 
+    def test_stored_flag_ignored(self):
+        self.assertCaught("stored flag ignored")
+
+    def test_only_the_row_counts(self):
+        self.assertCaught("only the row counts")
+
+    def test_deletion_policy_ignored(self):
+        self.assertCaught("deletion policy ignored")
+
+    def test_no_guard(self):
+        self.assertCaught("no guard")
+
     def test_every_mutant_has_a_test(self):
-        self.assertEqual(5, len(mutants.MUTANTS))
+        self.assertEqual(9, len(mutants.MUTANTS))

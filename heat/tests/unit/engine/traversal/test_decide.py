@@ -94,6 +94,11 @@ UPDATES = [
         Step.PASS,
     ),
     (
+        "Heat's object, failed, becomes the user's: it is looked at",
+        UpdateFacts("UPDATE", "FAILED", change=FORCES, move=Move.PASS),
+        Step.OBSERVE,
+    ),
+    (
         "the user's object, unchanged",
         UpdateFacts("CHECK", "COMPLETE", change=FORCES, move=Move.STAY),
         Step.KEEP,
@@ -138,6 +143,16 @@ CLEANUPS = [
         "never created",
         CleanupFacts("INIT", "COMPLETE", has_object=False),
         Step.DROP,
+    ),
+    (
+        "external, and never found",
+        CleanupFacts("ADOPT", "FAILED", external=True, has_object=False),
+        Step.DROP,
+    ),
+    (
+        "Heat's, and somebody else holds it as the user's",
+        CleanupFacts("CREATE", "COMPLETE", readers=("a of stack b",)),
+        Step.FORGET,
     ),
     (
         "external, whatever the policy",
