@@ -37,6 +37,7 @@ class CinderPlugin(sdk.SdkPlugin):
     service: ClassVar[str] = "cinder"
     proxy_name: ClassVar[str] = "block_storage"
     entities: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "quotas": {"key": "quota_set", "path": "/os-quota-sets"},
         "volume_type": {"path": "/types"},
         "qos_spec": {"key": "qos_specs", "path": "/qos-specs"},
         "volumes": {"key": "volume", "plural": "volumes"},

@@ -20,7 +20,14 @@ from novaclient import api_versions
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_exceptions
 
-from heat.engine.clients import client_plugin, collection, errors, settings
+from heat.common import exception
+from heat.engine.clients import (
+    building,
+    client_plugin,
+    collection,
+    errors,
+    settings,
+)
 
 #: The newest that a request asks for: types of boot volumes came with it.
 MICROVERSION = "2.67"
@@ -54,6 +61,8 @@ class NovaPlugin(client_plugin.ClientPlugin):
         "server_group": ("server_groups", "server group"),
         "server_groups": ("server_groups", "server group"),
         "volume": ("volumes", "volume attachment"),
+        "aggregates": ("aggregates", "host aggregate"),
+        "quotas": ("quotas", "quota"),
     }
 
     def _create(self, version: str | None = None) -> Any:
@@ -74,10 +83,26 @@ class NovaPlugin(client_plugin.ClientPlugin):
             return str(limit)
         return MICROVERSION
 
-    def collection(self, entity: str) -> collection.Managed:
+    def is_at_least(self, version: str) -> bool:
+        """Whether requests may ask for a version newer than the usual one.
+
+        :param version: of the API, such as ``2.73``
+        """
+        limit = settings.option("max_nova_api_microversion")
+        wanted = api_versions.APIVersion(version)
+        if limit and api_versions.APIVersion(str(limit)) < wanted:
+            return False
+        offered = self.client().client.get_endpoint_data()
+        newest = offered.max_microversion if offered else None
+        return bool(newest and (wanted.ver_major, wanted.ver_minor) <= newest)
+
+    def collection(
+        self, entity: str, version: str | None = None
+    ) -> collection.Managed:
         """The objects of one kind.
 
         :param entity: as resource types name it
+        :param version: of the API, where it must be another than the usual
         """
         name, what = self._MANAGERS[entity]
         filters: Any = {
@@ -87,11 +112,26 @@ class NovaPlugin(client_plugin.ClientPlugin):
         }.get(name, lambda given: {})
         return collection.Managed(
             self.service,
-            lambda: getattr(self.client(), name),
+            lambda: getattr(self.client(version), name),
             what,
             plain=_keypair if name == "keypairs" else _plain,
             list_filters=filters,
         )
+
+    def look_up(self, entity: str, value: str) -> dict[str, Any]:
+        """See the base. A host is known by the compute service on it."""
+        if entity != "host":
+            return super().look_up(entity, value)
+        found = errors.call(
+            self.service,
+            lambda: self.client().services.list(
+                host=value, binary="nova-compute"
+            ),
+            idempotent=True,
+        )
+        if not found:
+            raise exception.EntityNotFound(entity="Host", name=value)
+        return {"id": value, "name": value}
 
     def find_flavor(self, value: str) -> str:
         return str(collection.find(self.collection("flavor"), value)["id"])
@@ -104,3 +144,28 @@ class NovaPlugin(client_plugin.ClientPlugin):
             if errors.is_transient(ex):
                 return None
             raise
+
+    # -- waiting -------------------------------------------------------------
+
+    def note_build(self, server_id: str) -> None:
+        """Note that a server was asked for just now."""
+        building.SERVERS.began(self._project(), server_id)
+
+    def is_building(self, server_id: str) -> bool:
+        """Whether a server is being built; all of a project are asked for.
+
+        False also when nobody can tell: then the server is to be looked at.
+        """
+        return building.SERVERS.has(
+            self._project(), server_id, self._all_building
+        )
+
+    def _project(self) -> tuple[object, ...]:
+        context = self.context
+        return getattr(context, "project_id", None), self.region_name()
+
+    def _all_building(self) -> set[str]:
+        listed = self.collection("servers").call(
+            "list", detailed=False, search_opts={"status": "BUILD"}
+        )
+        return {str(each.id) for each in listed}

@@ -46,6 +46,7 @@ class TraversalGraph:
 
     :ivar cancels: operations of earlier traversals end at their next poll
     :ivar abandons: clean-up lets every object go
+    :ivar observes: live objects are looked at before they are updated
     """
 
     def __init__(
@@ -54,9 +55,11 @@ class TraversalGraph:
         *,
         cancels: bool = False,
         abandons: bool = False,
+        observes: bool = False,
     ) -> None:
         self.cancels = cancels
         self.abandons = abandons
+        self.observes = observes
         self._requires: dict[NodeKey, tuple[NodeKey, ...]] = {
             key: tuple(sorted(set(needs))) for key, needs in requires.items()
         }
@@ -115,6 +118,7 @@ class TraversalGraph:
         return {
             "cancels": self.cancels,
             "abandons": self.abandons,
+            "observes": self.observes,
             "nodes": [
                 [_code(key), [_code(need) for need in needs]]
                 for key, needs in self._requires.items()
@@ -131,6 +135,7 @@ class TraversalGraph:
             },
             cancels=bool(stored.get("cancels")),
             abandons=bool(stored.get("abandons")),
+            observes=bool(stored.get("observes")),
         )
 
 

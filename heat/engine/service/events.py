@@ -23,9 +23,10 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import events, stacks
 from heat.db.stacks import StackRecord
+from heat.engine import hidden
 from heat.engine.service import base, presenters
 from heat.engine.service.stacks import words
-from heat.engine.stack import hidden, load
+from heat.engine.stack import load
 from heat.rpc import api
 
 Dict = dict[str, Any]

@@ -41,10 +41,10 @@ from heat.engine.service.software import SoftwareEndpoint
 from heat.engine.service.stacks import StackEndpoint
 from heat.engine.service.templates import TemplateEndpoint
 from heat.engine.service.worker import WorkerEndpoint
-from heat.engine.stack import nested
+from heat.engine.stack import delegation, nested, publish
 from heat.engine.traversal import recovery
 from heat.engine.traversal.runner import Runner
-from heat.rpc import api, clients, transport
+from heat.rpc import api, clients, notifier, transport
 
 LOG = logging.getLogger(__name__)
 
@@ -98,6 +98,10 @@ class EngineServer:
             monotonic=time.monotonic,
         )
         self.engine.children = nested.Children(self.engine)
+        self._publisher = publish.Publisher(self.engine, notifier.make(conf))
+        self._delegation = delegation.Delegation(self.engine)
+        if conf.auth_strategy == "keystone":
+            self.engine.delegation = self._delegation
         # Takes the sender's place: what fits here does not leave.
         self.runner = Runner(self.engine, conf.engine.pool_size)
         self._heartbeat = Heartbeat(db, conf, self.engine_id, binary, lost)
@@ -131,6 +135,7 @@ class EngineServer:
         """Serve; what an engine before left behind is taken up."""
         if self._alone:
             self.engine.db.run(_forget_all)
+        self._publisher.start()
         self._heartbeat.start()
         for server in self._servers:
             server.start()
@@ -151,6 +156,7 @@ class EngineServer:
         except Exception:
             # Others will see that this engine is silent.
             LOG.exception("engine %s hands nothing over", self.engine_id)
+        self._publisher.stop()
         self._heartbeat.stop()
         LOG.info("Engine %s has stopped", self.engine_id)
 
@@ -172,6 +178,8 @@ class EngineServer:
         while not self._stopped.wait(self._conf.engine.recovery_interval):
             try:
                 self._sweeper.sweep()
+                if self.engine.delegation is not None:
+                    self._delegation.tidy()
             except Exception:
                 LOG.exception("looking for work left behind failed")
 

@@ -32,7 +32,7 @@ import tempfile
 import textwrap
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import kombu
@@ -170,6 +170,7 @@ class Cluster(Deployment):
         database is created for this deployment, and dropped by stop()
     :param rabbit: transport URL with a vhost
     :param backend: threading or eventlet
+    :param options: more of [DEFAULT], as lines of ``name = value``
     """
 
     def __init__(
@@ -179,6 +180,7 @@ class Cluster(Deployment):
         *,
         engines: int = 2,
         backend: str = "threading",
+        options: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.server = sa.make_url(database)
@@ -186,6 +188,7 @@ class Cluster(Deployment):
         self.rabbit = rabbit
         self.engines = engines
         self.backend = backend
+        self.options = tuple(options)
         self.conf = self.folder / "heat.conf"
 
     def _start(self) -> None:
@@ -239,8 +242,10 @@ class Cluster(Deployment):
                 recovery_interval = 2
                 [oslo_messaging_rabbit]
                 rabbit_quorum_queue = false
+                [DEFAULT]
                 """
             )
+            + "".join(f"{line}\n" for line in self.options)
         )
 
     def forget_queues(self) -> None:
@@ -302,6 +307,13 @@ def main() -> None:
     parser.add_argument("--rabbit", help="transport URL, with the vhost")
     parser.add_argument("--engines", type=int, default=2)
     parser.add_argument("--backend", default="threading")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of [DEFAULT]; may repeat",
+    )
     args = parser.parse_args()
     if args.database and args.rabbit:
         made: Deployment = Cluster(
@@ -309,6 +321,7 @@ def main() -> None:
             args.rabbit,
             engines=args.engines,
             backend=args.backend,
+            options=args.option,
         )
     else:
         made = Standalone()

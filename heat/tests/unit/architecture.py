@@ -78,6 +78,7 @@ LAYERS = (
         (
             "heat.engine.definition",
             "heat.engine.graph",
+            "heat.engine.hidden",
             "heat.engine.environment",
             "heat.engine.hot",
             "heat.engine.template",

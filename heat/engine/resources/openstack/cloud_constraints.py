@@ -50,6 +50,7 @@ _KINDS = {
     "neutron.subnet": "subnet",
     "neutron.subnetpool": "subnetpool",
     "nova.flavor": "flavor",
+    "nova.host": "host",
     "nova.keypair": "keypair",
     "nova.server": "server",
 }

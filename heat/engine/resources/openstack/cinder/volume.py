@@ -22,12 +22,16 @@ from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.resource import notation, outcomes, rest
 
+#: what a volume is made from
+_SOURCES = ("backup_id", "image", "imageRef", "snapshot_id", "source_volid")
+
 
 class Volume(rest.RestResource):
     """A disk that can be attached to a server."""
 
     default_client_name = "cinder"
     entity = "volumes"
+    mark_key = "description"
     properties_schema = notation.properties("""
         availability_zone string -- Zone that it is in.
         backup_id string (update, is cinder.backup) -- Backup to make it from.
@@ -70,7 +74,7 @@ class Volume(rest.RestResource):
         "image": "imageRef",
         "scheduler_hints": "OS-SCH-HNT:scheduler_hints",
     }
-    not_sent = frozenset({"multiattach", "read_only"})
+    not_sent = frozenset({"backup_id", "multiattach", "read_only"})
     finds = {
         "backup_id": "cinder.backup",
         "image": "glance.image",
@@ -108,17 +112,7 @@ class Volume(rest.RestResource):
     def validate(self) -> None:
         super().validate()
         given = self.properties.data.get
-        sources = [
-            name
-            for name in (
-                "backup_id",
-                "image",
-                "imageRef",
-                "snapshot_id",
-                "source_volid",
-            )
-            if given(name) is not None
-        ]
+        sources = [name for name in _SOURCES if given(name) is not None]
         if len(sources) > 1:
             raise exception.ResourcePropertyConflict(*sources)
         if given("size") is None and not set(sources) & {
@@ -139,6 +133,32 @@ class Volume(rest.RestResource):
         if body.get("metadata"):
             body["metadata"] = _texts(body["metadata"])
         return body
+
+    def make(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Make it, or have a backup restored into a new one."""
+        backup = self.properties["backup_id"]
+        if not backup:
+            return super().make(body)
+        found = self.collection("backup").request(
+            "POST",
+            f"/{backup}/restore",
+            json={"restore": {"name": body["name"]}},
+        )
+        ident = str(found["restore"]["volume_id"])
+        self.resource_id_set(ident)
+        more = {
+            key: body[key]
+            for key in ("description", "metadata")
+            if key in body
+        }
+        self.collection().update(ident, {"name": body["name"], **more})
+        return {"id": ident}
+
+    def listed(self, **filters: Any) -> list[dict[str, Any]]:
+        # The plain list has no descriptions, and none can ask for one.
+        filters.pop("description", None)
+        found = self.collection().request("GET", "/detail", params=filters)
+        return [dict(each) for each in found["volumes"]]
 
     def finish_create(self, properties: Any) -> None:
         """The rest waits until the volume is there."""
@@ -260,7 +280,35 @@ class Volume(rest.RestResource):
                 self.client_plugin().ignore_not_found(exc)
         return ident
 
+    def handle_restore(self, defn: Any, restore_data: Any) -> Any:
+        """The definition that brings the volume back: made from the backup
+        that the snapshot is, in the place of its own source."""
+        backup = (restore_data.get("resource_data") or {}).get("backup_id")
+        if not backup:
+            return defn
+        given = {
+            key: value
+            for key, value in (defn.section("properties") or {}).items()
+            if key not in _SOURCES
+        }
+        return defn.freeze(properties={**given, "backup_id": backup})
+
     # -- look ----------------------------------------------------------------
+
+    def parse_live_resource_data(
+        self, resource_properties: Any, resource_data: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """What the service keeps in the metadata for itself is left out."""
+        found = super().parse_live_resource_data(
+            resource_properties, resource_data
+        )
+        metadata = dict(resource_data.get("metadata") or {})
+        read_only = metadata.pop("readonly", None)
+        metadata.pop("attached_mode", None)
+        found["metadata"] = metadata
+        if read_only is not None:
+            found["read_only"] = read_only == "True"
+        return found
 
     def _resolve_attribute(self, name: str) -> Any:
         value = super()._resolve_attribute(name)

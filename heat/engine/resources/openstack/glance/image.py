@@ -19,10 +19,11 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.resource import notation, rest
+from heat.engine.resource import notation
+from heat.engine.resources.openstack.glance import image_lock
 
 
-class WebImage(rest.RestResource):
+class WebImage(image_lock.LockableImage):
     """An image that the image service fetches from the web."""
 
     default_client_name = "glance"

@@ -123,9 +123,6 @@ class Assignment(RoleHolder):
             self.regrant(holder, self.properties["roles"], after["roles"])
         return None
 
-    def find_leftover(self) -> str | None:
-        return None
-
     def delete_object(self) -> bool:
         self.revoke(str(self.resource_id), self.properties["roles"] or ())
         return True

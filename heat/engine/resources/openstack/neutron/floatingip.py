@@ -26,6 +26,7 @@ class FloatingIP(neutron.NeutronResource):
 
     entity = "floatingip"
     name_property = None
+    mark_key = "description"
     # It is DOWN until a router carries it: no state to wait for.
     status_key = None
     properties_schema = notation.properties("""
@@ -114,9 +115,6 @@ class FloatingIPAssociation(neutron.NeutronResource):
         if "floatingip_id" in prop_diff:
             self.delete_object()
         self._associate(self.properties_of(json_snippet))
-        return None
-
-    def find_leftover(self) -> str | None:
         return None
 
     def delete_object(self) -> bool:

@@ -32,7 +32,9 @@ SUBNET = "OS::Neutron::Subnet"
 PORT = "OS::Neutron::Port"
 ROUTER = "OS::Neutron::Router"
 INTERFACE = "OS::Neutron::RouterInterface"
+GATEWAY = "OS::Neutron::RouterGateway"
 _NETWORK = ("network", "network_id")
+_ROUTER = ("router", "router_id")
 _GATEWAY = "external_gateway_info"
 
 
@@ -49,7 +51,7 @@ def of_router(name: str, definitions: Definitions) -> set[str]:
 
 def of_floating_ip(name: str, definitions: Definitions) -> set[str]:
     """What makes its port reachable from outside: the stack's router
-    interfaces, and the routers to its floating network."""
+    interfaces, and the routers and gateways to its floating network."""
     wish = definitions[name]
     outside = _named(wish, "floating_network", "floating_network_id")
     needed = {
@@ -57,7 +59,26 @@ def of_floating_ip(name: str, definitions: Definitions) -> set[str]:
         for other, defn in _of_type(ROUTER, definitions)
         if outside & _network_in(_properties(defn).get(_GATEWAY))
     }
+    needed.update(
+        other
+        for other, defn in _of_type(GATEWAY, definitions)
+        if outside & _named(defn, *_NETWORK)
+    )
     needed.update(other for other, _ in _of_type(INTERFACE, definitions))
+    return needed
+
+
+def of_router_gateway(name: str, definitions: Definitions) -> set[str]:
+    """The subnets of the network outside, and the router's interfaces: as
+    long as there is a way out, none of these can be taken away."""
+    defn = definitions[name]
+    needed = set(_subnets_on(_named(defn, *_NETWORK), definitions))
+    router = _named(defn, *_ROUTER)
+    needed.update(
+        other
+        for other, each in _of_type(INTERFACE, definitions)
+        if router & _named(each, *_ROUTER)
+    )
     return needed
 
 

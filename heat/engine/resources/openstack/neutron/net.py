@@ -29,6 +29,7 @@ class Net(neutron.NeutronResource):
     """
 
     entity = "network"
+    mark_key = "description"
     properties_schema = notation.properties("""
         admin_state_up boolean (update, =true) -- Whether it carries traffic.
         availability_zone_hints list -- Zones that its agents should be in.

@@ -43,6 +43,17 @@ class NeutronResource(rest.RestResource):
             "PUT", f"/{self.resource_id}/tags", json={"tags": tags or []}
         )
 
+    def parse_live_resource_data(
+        self, resource_properties: Any, resource_data: Any
+    ) -> dict[str, Any]:
+        """See the base. A policy of its own may share an object, too."""
+        found = super().parse_live_resource_data(
+            resource_properties, resource_data
+        )
+        if "shared" not in resource_properties.given():
+            found.pop("shared", None)
+        return found
+
     # Names that plug-ins of others call or override.
 
     def prepare_properties(self, properties: Any, name: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine.clients import errors
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import implied, neutron
 
@@ -27,6 +28,7 @@ class Port(neutron.NeutronResource):
     """A place on a network where one thing is plugged in."""
 
     entity = "port"
+    mark_key = "description"
     properties_schema = notation.properties("""
         admin_state_up boolean (update, =true) -- Whether it carries traffic.
         allowed_address_pairs list{* map{
@@ -188,16 +190,44 @@ class Port(neutron.NeutronResource):
         if self.given_up in self.data():
             return
         held = self.shown().get("fixed_ips") or []
-        self.data_set(self.given_up, json.dumps(held))
+        floating = self.collection("floatingip").list(port_id=self.resource_id)
+        self.data_set(
+            self.given_up,
+            json.dumps(
+                {
+                    "fixed_ips": held,
+                    "floating": [
+                        [each["id"], each.get("fixed_ip_address")]
+                        for each in floating
+                    ],
+                }
+            ),
+        )
+        # An address that a floating IP leads to can't be given up.
+        for each in floating:
+            self.collection("floatingip").update(each["id"], {"port_id": None})
         self.collection().update(self.resource_id, {"fixed_ips": []})
 
     def restore_prev_rsrc(self, convergence: bool = False) -> None:
         """Take the addresses back."""
         held = self.data().get(self.given_up)
-        if held and self.resource_id is not None:
-            self.collection().update(
-                self.resource_id, {"fixed_ips": json.loads(held)}
-            )
+        if not held or self.resource_id is None:
+            return
+        told = json.loads(held)
+        self.collection().update(
+            self.resource_id, {"fixed_ips": told["fixed_ips"]}
+        )
+        for ident, address in told["floating"]:
+            try:
+                self.collection("floatingip").update(
+                    ident,
+                    {
+                        "port_id": self.resource_id,
+                        "fixed_ip_address": address,
+                    },
+                )
+            except errors.NotFound:
+                continue
 
 
 def resource_mapping() -> dict[str, Any]:

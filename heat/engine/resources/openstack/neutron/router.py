@@ -26,6 +26,7 @@ class Router(neutron.NeutronResource):
     """Forwards packets between subnets, and to an external network."""
 
     entity = "router"
+    mark_key = "description"
     properties_schema = notation.properties("""
         admin_state_up boolean (update, =true) -- Whether it forwards.
         availability_zone_hints list (update) -- Zones it should be in.
@@ -166,9 +167,6 @@ class RouterInterface(neutron.NeutronResource):
         router, _colon, rest = (self.resource_id or "").partition(":")
         key, _equals, value = rest.partition("=")
         return router, key or "subnet_id", value or rest
-
-    def find_leftover(self) -> str | None:
-        return None
 
     def delete_object(self) -> bool:
         router, key, value = self._parts()

@@ -47,6 +47,7 @@ class SecurityGroup(neutron.NeutronResource):
     """
 
     entity = "security_group"
+    mark_key = "description"
     status_key = None
     properties_schema = notation.properties("""
         description string (update) -- What it is for.

@@ -26,6 +26,7 @@ class Subnet(neutron.NeutronResource):
     """A block of addresses on a network, for its ports."""
 
     entity = "subnet"
+    mark_key = "description"
     properties_schema = notation.properties("""
         allocation_pools list{* map{
             end string (required, is ip_addr) -- Last address.

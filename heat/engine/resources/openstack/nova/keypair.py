@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from heat.common.i18n import _
 from heat.engine.resource import notation, rest
 
 _PRIVATE_KEY = "private_key"
@@ -46,6 +47,16 @@ class KeyPair(rest.RestResource):
     body_keys = {"type": "key_type", "user": "user_id"}
     not_sent = frozenset({"save_private_key"})
     finds = {"user": "keystone.user"}
+    irrecoverable = {
+        _PRIVATE_KEY: _(
+            "the private half, which the service showed only once, for "
+            "save_private_key"
+        )
+    }
+
+    def lacks_for_hand_back(self) -> list[str]:
+        wants = self.properties_of(self.target)["save_private_key"]
+        return super().lacks_for_hand_back() if wants else []
 
     def get_reference_id(self) -> str:
         return str(self.resource_id or self.properties["name"])
@@ -84,15 +95,11 @@ class KeyPair(rest.RestResource):
             self.client_plugin().ignore_not_found(exc)
         return True
 
-    def find_leftover(self) -> str | None:
-        return None
-
     def _resolve_attribute(self, name: str) -> Any:
         if name == _PRIVATE_KEY:
             return self.data().get(_PRIVATE_KEY, "")
-        return self.properties["public_key"] or super()._resolve_attribute(
-            name
-        )
+        given = None if self.external else self.properties["public_key"]
+        return given or super()._resolve_attribute(name)
 
 
 def resource_mapping() -> dict[str, Any]:

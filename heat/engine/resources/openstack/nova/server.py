@@ -26,8 +26,11 @@ from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.clients import errors
 from heat.engine.resource import outcomes, rest
+from heat.engine.resources import server_agent
 from heat.engine.resources.openstack.neutron import implied
 from heat.engine.resources.openstack.nova import (
+    server_actions,
+    server_disks,
     server_networks,
     server_schema,
     server_update,
@@ -43,28 +46,21 @@ _PLAIN = {
     "flavor": "flavor",
     "image": "image",
     "key_name": "key_name",
-    "reservation_id": "reservation_id",
     "scheduler_hints": "scheduler_hints",
     "security_groups": "security_groups",
     "tags": "tags",
 }
-_DISK_KEYS = {
-    "ephemeral_format": "guest_format",
-    "device_name": "device_name",
-    "device_type": "device_type",
-    "disk_bus": "disk_bus",
-    "boot_index": "boot_index",
-    "delete_on_termination": "delete_on_termination",
-    "volume_type": "volume_type",
-}
 _SOFT_DELETED = "SOFT_DELETED"
+#: The last version of Nova's API that writes files into a server.
+_LAST_WITH_FILES = "2.56"
 
 
-class Server(rest.RestResource):
+class Server(server_actions.ActingServer, server_agent.PolledServer):
     """A virtual or bare machine."""
 
     default_client_name = "nova"
     entity = "servers"
+    mark_key = "description"
     physical_resource_name_limit = 53
     properties_schema = server_schema.PROPERTIES
     attributes_schema = server_schema.ATTRIBUTES
@@ -94,6 +90,18 @@ class Server(rest.RestResource):
         }
     )
     deleted_at_once = False
+    never_shown = frozenset(
+        {
+            "admin_pass",
+            "deployment_swift_data",
+            "flavor_update_policy",
+            "image_update_policy",
+            "software_config_transport",
+            "user_data",
+            "user_data_format",
+            "user_data_update_policy",
+        }
+    )
 
     implicit_dependencies = staticmethod(implied.of_server)
 
@@ -102,26 +110,14 @@ class Server(rest.RestResource):
     def validate(self) -> None:
         super().validate()
         props = self.properties
-        given = props.data.get
-        if (
-            given("block_device_mapping") is not None
-            and given("block_device_mapping_v2") is not None
-        ):
-            raise exception.ResourcePropertyConflict(
-                "block_device_mapping", "block_device_mapping_v2"
-            )
-        disks = given("block_device_mapping") or given(
-            "block_device_mapping_v2"
-        )
-        if given("image") is None and not disks:
-            raise exception.StackValidationFailed(
-                path=["properties"],
-                message=_(
-                    "A server boots from something: give image, or a volume "
-                    "or image in block_device_mapping_v2."
-                ),
-            )
+        server_disks.check(props)
+        self._check_files(props)
         server_networks.check(props)
+        if props.data.get("reservation_id") is not None:
+            raise exception.StackValidationFailed(
+                path=["properties", "reservation_id"],
+                message=_("Nova gives reservations their ids itself."),
+            )
         for key in props["metadata"] or {}:
             if len(key) > 255:
                 raise exception.StackValidationFailed(
@@ -147,64 +143,51 @@ class Server(rest.RestResource):
         if told:
             body["userdata"] = told
         body["nics"] = server_networks.cards(self, properties)
-        legacy = self._old_disks(properties)
+        legacy = server_disks.legacy(properties)
         if legacy:
             body["block_device_mapping"] = legacy
-        disks = [
-            self._disk(each)
-            for each in properties["block_device_mapping_v2"] or ()
-        ]
+        disks = server_disks.wanted(properties)
         if disks:
             body["block_device_mapping_v2"] = disks
-        return body
+        if properties["personality"]:
+            body["files"] = dict(properties["personality"])
+        return self.marked(body)
+
+    def make(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        servers = self.client_plugin().collection(
+            "servers", _LAST_WITH_FILES if "files" in body else None
+        )
+        return dict(servers.create(body))
 
     @staticmethod
-    def _old_disks(properties: Any) -> dict[str, str]:
-        """The first form: device -> id:type:size:delete."""
-        found = {}
-        for each in properties["block_device_mapping"] or ():
-            snapshot = each["snapshot_id"]
-            parts = [
-                each["volume_id"] or snapshot or "",
-                "snap" if snapshot else "",
-                str(each["volume_size"] or ""),
-                "1" if each["delete_on_termination"] else "",
-            ]
-            found[each["device_name"]] = ":".join(parts).rstrip(":")
-        return found
+    def _check_files(props: Any) -> None:
+        """An old version of Nova's API writes files, a new one knows types
+        of volumes: nobody can have both.
 
-    @staticmethod
-    def _disk(each: Mapping[str, Any]) -> dict[str, Any]:
-        disk = {
-            key: each[name]
-            for name, key in _DISK_KEYS.items()
-            if each[name] is not None
-        }
-        for name, source in (
-            ("volume_id", "volume"),
-            ("snapshot_id", "snapshot"),
-            ("image", "image"),
-        ):
-            if each[name]:
-                disk.update(
-                    uuid=each[name],
-                    source_type=source,
-                    destination_type="volume",
-                )
-        if each["volume_size"]:
-            disk["volume_size"] = each["volume_size"]
-        size = each["ephemeral_size"] or each["swap_size"]
-        if size:
-            disk.update(
-                source_type="blank",
-                destination_type="local",
-                volume_size=size,
-                boot_index=-1,
+        :raises heat.common.exception.StackValidationFailed: both are wanted
+        """
+        disks = props.data.get("block_device_mapping_v2")
+        typed = isinstance(disks, list) and any(
+            isinstance(each, Mapping) and each.get("volume_type")
+            for each in disks
+        )
+        if props.data.get("personality") and typed:
+            raise exception.StackValidationFailed(
+                path=["properties", "personality"],
+                message=_(
+                    "Nova writes no files into a server whose volumes have "
+                    "a volume_type."
+                ),
             )
-            if each["swap_size"]:
-                disk["guest_format"] = "swap"
-        disk.setdefault("boot_index", 0 if len(disk) == 0 else -1)
-        return disk
+
+    def guest_metadata(self, properties: Any) -> dict[str, Any]:
+        """The metadata that the guest is told at its first boot.
+
+        :param properties: typed values by name
+        """
+        if properties["user_data_format"] == "SOFTWARE_CONFIG":
+            return self.configure_agent(properties)
+        return self.template_metadata()
 
     def handle_create(self) -> Any:
         try:
@@ -215,8 +198,12 @@ class Server(rest.RestResource):
 
     def finish_create(self, properties: Any) -> None:
         """The server is asked for; it's ready when its status says so."""
+        self.client_plugin().note_build(self.resource_id)
 
     def check_create_complete(self, token: Any) -> bool:
+        # Many wait at once: who of them still builds is one question.
+        if self.client_plugin().is_building(self.resource_id):
+            raise outcomes.PollDelay(rest.POLL_SECONDS)
         if not self.is_ready():
             return False
         server_networks.associate(self, self.properties)
@@ -258,7 +245,11 @@ class Server(rest.RestResource):
 
     def prepare_for_replace(self) -> None:
         """Let go of the ports that are somebody else's."""
-        ports = server_networks.detach(self, self.properties)
+        self.let_go(self.properties)
+
+    def let_go(self, properties: Any) -> None:
+        """Detach the ports that these name, and note it."""
+        ports = server_networks.detach(self, properties)
         if ports:
             self.data_set(self.given_up, json.dumps(ports))
 
@@ -270,38 +261,13 @@ class Server(rest.RestResource):
     def check_update_complete(self, token: Any) -> bool:
         return server_update.advance(self, token)
 
-    # -- suspend, resume -----------------------------------------------------
-
-    def _ask(self, action: str) -> None:
-        self.collection().call(action, self.resource_id, idempotent=False)
-
-    def handle_suspend(self) -> Any:
-        if self.judge(self.shown()) != "SUSPENDED":
-            self._ask("suspend")
-        return "SUSPENDED"
-
-    def check_suspend_complete(self, token: Any) -> bool:
-        return self._reached(token)
-
-    def handle_resume(self) -> Any:
-        if self.judge(self.shown()) != "ACTIVE":
-            self._ask("resume")
-        return "ACTIVE"
-
-    def check_resume_complete(self, token: Any) -> bool:
-        return self._reached(token)
-
-    def _reached(self, wanted: str) -> bool:
-        if self.judge(self.shown()) == wanted:
-            return True
-        raise outcomes.PollDelay(rest.POLL_SECONDS)
-
     # -- delete --------------------------------------------------------------
 
     def check_delete_complete(self, token: Any) -> bool:
         gone = super().check_delete_complete(token)
         if gone:
             server_networks.forget_ports(self)
+            self.delete_user()
         return gone
 
     def judge_deleting(self, shown: Mapping[str, Any]) -> None:
@@ -325,7 +291,7 @@ class Server(rest.RestResource):
             raise exception.EntityNotFound(
                 entity="Server", name=self.resource_id
             ) from exc
-        if status != "ACTIVE":
+        if status != "ACTIVE" and not self.external:
             raise exception.ResourceUnknownStatus(
                 result=_("Server is not ACTIVE"), resource_status=status
             )
@@ -364,6 +330,15 @@ class Server(rest.RestResource):
                 found[kind] = inner.get("url", "")
         return found
 
+    def live_fixed(
+        self, resource_properties: Any, resource_data: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        found = {"key_name": resource_data.get("key_name")}
+        zone = resource_data.get("OS-EXT-AZ:availability_zone")
+        if zone:
+            found["availability_zone"] = zone
+        return found
+
     def parse_live_resource_data(
         self, resource_properties: Any, resource_data: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -378,6 +353,8 @@ class Server(rest.RestResource):
         flavor = (resource_data.get("flavor") or {}).get("original_name")
         if flavor:
             found["flavor"] = self.client_plugin().find("flavor", flavor)
+        if resource_properties["networks"]:
+            found["networks"] = server_networks.live(self, resource_properties)
         if not resource_properties["name"]:
             # A name that was made up isn't one that the template sets.
             del found["name"]

@@ -238,6 +238,21 @@ def change(server: Any, before: Any, after: Any) -> None:
     associate(server, after)
 
 
+def live(server: Any, wanted: Any) -> list[dict[str, Any]]:
+    """The server's cards in the words of the property ``networks``.
+
+    A port that one of the wanted cards is satisfied with is that card.
+    """
+    ports = _neutron(server, "port").list(device_id=server.resource_id)
+    found: list[dict[str, Any]] = []
+    for each in wanted["networks"] or ():
+        port = _port_of(each, ports)
+        if port is not None:
+            ports = [other for other in ports if other["id"] != port]
+            found.append({k: v for k, v in each.items() if v is not None})
+    return [*found, *({"port": port["id"]} for port in ports)]
+
+
 def detach(server: Any, properties: Any) -> list[str]:
     """Detach the ports that were there before the server, for another one.
 

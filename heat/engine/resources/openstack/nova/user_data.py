@@ -14,30 +14,42 @@
 
 With the format RAW it is told the user's data as it is. Otherwise the data
 comes as one part of several, beside a part with the resource's metadata,
-which the agents in an image look for. Pure.
+which the agents in an image look for. Where user data is the id of a
+software config, that config's text is meant; HEAT_CFNTOOLS takes texts only.
 """
 
 from __future__ import annotations
 
+import email
 import json
 from email.mime import multipart, text
 from typing import Any
 
+from heat.common import exception
+from heat.engine.clients import collection
+from heat.engine.software import configs
+from heat.rpc import api
+
 _RAW = "RAW"
+_CFNTOOLS = "HEAT_CFNTOOLS"
 _KINDS = (
     ("#cloud-config", "cloud-config"),
     ("#cloud-boothook", "cloud-boothook"),
     ("#include", "x-include-url"),
     ("#!", "x-shellscript"),
 )
+_MULTIPART = ("content-type: multipart/", "mime-version:")
 
 
 def build(server: Any, properties: Any) -> str | None:
     """The user data for the service, None for none."""
-    data = properties["user_data"]
-    if properties["user_data_format"] == _RAW:
+    kind = properties["user_data_format"]
+    data = properties["user_data"] or ""
+    if kind != _CFNTOOLS and collection.looks_like_id(data):
+        data = _config_text(server, data)
+    if kind == _RAW:
         return data or None
-    metadata = server.template_metadata()
+    metadata = server.guest_metadata(properties)
     if not data and not metadata:
         return None
     parts = multipart.MIMEMultipart()
@@ -46,8 +58,27 @@ def build(server: Any, properties: Any) -> str | None:
             _part(json.dumps(metadata), "x-cfninitdata", "cfn-init-data")
         )
     if data:
-        parts.attach(_part(data, _kind(data), "cfn-userdata"))
+        _attach(parts, data)
     return parts.as_string()
+
+
+def _config_text(server: Any, ident: str) -> str:
+    """The text of this software config; an id that is none is a text."""
+    try:
+        found = configs.show(server.stack.db, server.context, ident)
+    except exception.EntityNotFound:
+        return ident
+    return str(found[api.SOFTWARE_CONFIG_CONFIG] or "")
+
+
+def _attach(parts: multipart.MIMEMultipart, data: str) -> None:
+    """Add the user's data; each part of a document of several by itself."""
+    if data.lstrip().lower().startswith(_MULTIPART):
+        for each in email.message_from_string(data.lstrip()).walk():
+            if not each.is_multipart():
+                parts.attach(each)
+        return
+    parts.attach(_part(data, _kind(data), "cfn-userdata"))
 
 
 def _kind(data: str) -> str:

@@ -61,7 +61,7 @@ class SchemaTest(base.TestCase):
                     set(published.attributes_schema),
                     set(cls.attributes_schema),
                 )
-        self.assertGreaterEqual(seen, 27)
+        self.assertGreaterEqual(seen, 40)
 
     def test_every_property_is_described(self):
         for name in stacks.registry().types():
@@ -138,6 +138,28 @@ class ImpliedOrderTest(base.TestCase):
             }
         )
         self.assertEqual({"router", "interface"}, needs["ip"])
+
+    def test_gateway_between_interface_and_floating_ip(self):
+        router = {"get_resource": "router"}
+        needs = self.needs(
+            {
+                "router": _typed("Neutron::Router"),
+                "interface": _typed(
+                    "Neutron::RouterInterface", router=router, subnet="s"
+                ),
+                "other": _typed(
+                    "Neutron::RouterInterface", router="other", subnet="s"
+                ),
+                "gateway": _typed(
+                    "Neutron::RouterGateway",
+                    router_id=router,
+                    network_id="public",
+                ),
+                "ip": _typed("Neutron::FloatingIP", floating_network="public"),
+            }
+        )
+        self.assertEqual({"router", "interface"}, needs["gateway"])
+        self.assertEqual({"gateway", "interface", "other"}, needs["ip"])
 
     def test_what_the_template_says_has_precedence(self):
         needs = self.needs(
@@ -216,6 +238,24 @@ class ValidationTest(base.TestCase):
                 },
                 "stands alone",
             ),
+            ("Neutron::Quota", {"project": "p"}, "at least one limit"),
+            ("Neutron::RouterGateway", {"router_id": "r"}, "network"),
+            ("Neutron::ProviderNet", {"network_type": "flat"}, "needs it"),
+            (
+                "Neutron::ProviderNet",
+                {"network_type": "local", "segmentation_id": "3"},
+                "has none",
+            ),
+            (
+                "Neutron::RBACPolicy",
+                {
+                    "action": "access_as_external",
+                    "object_type": "qos_policy",
+                    "object_id": "o",
+                    "target_tenant": "t",
+                },
+                "Only a network",
+            ),
             ("Cinder::Volume", {"image": "i"}, "properties.size"),
             (
                 "Cinder::Volume",
@@ -254,11 +294,46 @@ class ValidationTest(base.TestCase):
         ).validate()
         self.assertEqual([], made.networks.calls)
 
+    def test_quota_is_set_and_reset_and_never_replaced(self):
+        made = self.useFixture(cloud.Cloud())
+        quotas = made.objects("http://network/v2.0/quotas", "quota", "quotas")
+        projects = made.objects(
+            "http://keystone/v3/projects", "project", "projects"
+        )
+        project = projects.add(name="p")["id"]
+        quotas.add(id=project, port=50, network=100)
+        rsrc = self.made(
+            "Neutron::Quota", made.context, project=project, port=7
+        )
+        stacks.run(rsrc, "CREATE")
+        self.assertEqual(7, quotas.stored[project]["port"])
+        self.assertEqual(project, rsrc.resource_id)
+        for action in ("CREATE", "UPDATE", "CHECK"):
+            rsrc.load_state(
+                uuid=rsrc.uuid,
+                physical_id=project,
+                action=action,
+                status="FAILED",
+                stored_properties={"project": project, "port": 7},
+            )
+            verdict = lifecycle.verdict(rsrc)
+            self.assertEqual(
+                (True, False), (verdict.needs_update, verdict.needs_replace)
+            )
+        stacks.run(rsrc, "DELETE")
+        self.assertEqual({}, quotas.stored)
+
     def test_port_makes_way_and_takes_back(self):
         made = self.useFixture(cloud.Cloud())
         ports = made.objects("http://network/v2.0/ports", "port", "ports")
+        addresses = made.objects(
+            "http://network/v2.0/floatingips", "floatingip", "floatingips"
+        )
         held = [{"subnet_id": "s", "ip_address": "10.0.0.4"}]
         port = ports.add(fixed_ips=held)
+        floating = addresses.add(
+            port_id=port["id"], fixed_ip_address="10.0.0.4"
+        )
         network = made.networks.add(name="n")["id"]
         rsrc = self.made("Neutron::Port", made.context, network=network)
         rsrc.load_state(
@@ -271,11 +346,13 @@ class ValidationTest(base.TestCase):
         for _number in range(2):
             rsrc.prepare_for_replace()
         self.assertEqual([], port["fixed_ips"])
+        self.assertIsNone(floating["port_id"])
         verdict = lifecycle.verdict(rsrc)
         self.assertTrue(verdict.needs_update)
         self.assertFalse(verdict.needs_replace)
         stacks.run(rsrc, "UPDATE")
         self.assertEqual(held, port["fixed_ips"])
+        self.assertEqual(port["id"], floating["port_id"])
         self.assertEqual({}, rsrc.data())
 
     def test_security_group_rules(self):
