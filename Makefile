@@ -2,7 +2,8 @@
 # (3.11 or newer, with venv and pip), git and make.
 #
 #     make test     unit and functional tests on SQLite, no root
-#     make integration   what needs MariaDB, PostgreSQL and RabbitMQ
+#     make integration   what needs MariaDB, PostgreSQL and RabbitMQ, or a cloud
+#     make cloud    a cloud of real OpenStack services on this machine
 #     make simulation   seeded histories of convergence, and the mutants
 #     make demo     a stack's whole life, through the real openstack client
 #     make lint types docs      what the gate checks beside the tests
@@ -30,7 +31,8 @@ export OS_STDOUT_CAPTURE ?= 1
 export OS_STDERR_CAPTURE ?= 1
 export OS_TEST_TIMEOUT ?= 300
 
-.PHONY: help venv test integration simulation demo lint format types docs ci clean
+.PHONY: help venv test integration services cloud cloud-stop cloud-destroy \
+    cloud-tests simulation demo lint format types docs ci clean
 
 help:
 	@sed -n 's/^#     //p' Makefile
@@ -58,16 +60,37 @@ test: $(STAMP)
 	    --exclude-regex '$(SERVICE_TESTS)' \
 	    $(if $(CONCURRENCY),--concurrency $(CONCURRENCY)) $(TESTS)
 
-# Needs the services named by HEAT_TEST_*_URL (the loopback ones by default).
-integration: export HEAT_TEST_REQUIRE_SERVICES = 1
-integration: export HEAT_TEST_MYSQL_URL ?= mysql+pymysql://root@127.0.0.1:3306
-integration: export HEAT_TEST_POSTGRESQL_URL ?= \
+# Need the services named by HEAT_TEST_*_URL (the loopback ones by default).
+# The tests against a cloud take the one that OS_* names, or start our own,
+# which stays: `make cloud-stop` ends it, `make cloud-destroy` forgets it.
+INTEGRATION := integration services cloud cloud-tests cloud-stop cloud-destroy
+$(INTEGRATION): export HEAT_TEST_REQUIRE_SERVICES = 1
+$(INTEGRATION): export HEAT_TEST_MYSQL_URL ?= mysql+pymysql://root@127.0.0.1:3306
+$(INTEGRATION): export HEAT_TEST_POSTGRESQL_URL ?= \
 	postgresql+psycopg2://postgres@127.0.0.1:5432
-integration: export HEAT_TEST_RABBIT_URL ?= rabbit://guest:guest@127.0.0.1:5672/
-integration: $(STAMP)
+$(INTEGRATION): export HEAT_TEST_RABBIT_URL ?= \
+	rabbit://guest:guest@127.0.0.1:5672/
+CLOUD := $(BIN)/python -m heat_integrationtests.openstack
+
+integration: services cloud-tests
+
+services: $(STAMP)
 	PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path . run \
 	    --concurrency 1 --exclude-regex test_cloud \
 	    '$(or $(TESTS),heat_integrationtests|$(SERVICE_TESTS))'
+
+cloud: $(STAMP)
+	@$(CLOUD) start
+	@echo 'eval "$$($(CLOUD) env)"'
+
+cloud-stop cloud-destroy: $(STAMP)
+	@$(CLOUD) $(@:cloud-%=%)
+
+cloud-tests: $(STAMP)
+	if [ -z "$$OS_AUTH_URL" ]; then \
+	    $(CLOUD) start && login=$$($(CLOUD) env) && eval "$$login"; \
+	fi && PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path . run \
+	    --concurrency 1 '$(or $(TESTS),heat_integrationtests.test_cloud)'
 
 # More on demand: make simulation SEEDS=100000
 SEEDS ?= 1500

@@ -19,8 +19,9 @@ nothing leaked, nothing doubled.
 
     python -m heat_integrationtests.chaos --stacks 50 --resources 20
 
-The services themselves are left alone: connections go through a proxy of
-the test's own, which is what is cut.
+MariaDB and RabbitMQ are a server each of the test's own, which are killed and
+started again, too. Services named on the command line are left alone:
+connections to them go through a proxy, which is what is cut.
 """
 
 from __future__ import annotations
@@ -36,15 +37,19 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import requests
 import sqlalchemy as sa
 
 from heat.tests.functional import deployment
+from heat_integrationtests import services
 
 FINAL_SECONDS = 120
 FAULTS = ("kill", "stall", "database", "bus")
+# With services of its own: killed, and started again.
+CRASHES = ("crash database", "crash bus")
 
 
 class Proxy:
@@ -241,16 +246,22 @@ class Stack:
 
 
 def make_faults(
-    cluster: ChaosCluster, stop: threading.Event, seed: int
+    cluster: ChaosCluster,
+    stop: threading.Event,
+    seed: int,
+    servers: Mapping[str, services.Server],
 ) -> collections.Counter[str]:
-    """One fault after the other until told to stop."""
+    """One fault after the other until told to stop.
+
+    :param servers: what may be killed, by its fault
+    """
     chance = random.Random(seed)
     done: collections.Counter[str] = collections.Counter()
     names = [f"engine-{i}" for i in range(cluster.engines)]
-    kinds = list(FAULTS)
+    kinds: list[str] = []
     while not stop.wait(chance.uniform(1, 3)):
         if not kinds:
-            kinds = list(FAULTS)
+            kinds = [*FAULTS, *servers]
         kind = kinds.pop(chance.randrange(len(kinds)))
         name = chance.choice(names)
         print(f"chaos: {kind} {name}", flush=True)
@@ -260,6 +271,10 @@ def make_faults(
             cluster.start_engine(name)
         elif kind == "stall":
             cluster.stall(name, 8)
+        elif kind in servers:
+            servers[kind].kill()
+            time.sleep(chance.uniform(0, 3))
+            servers[kind].start()
         elif kind == "database":
             cluster.database_proxy.cut(chance.uniform(0, 5))
         else:
@@ -311,15 +326,37 @@ def check(cluster: ChaosCluster, stacks: list[Stack]) -> list[str]:
 
 
 def run(
+    database: str | None = None, rabbit: str | None = None, **kwargs: int
+) -> list[str]:
+    """One run; what was wrong at its end.
+
+    :param database: URL of a server; None: one of its own, to be killed
+    :param rabbit: transport URL with a vhost; None: likewise
+    """
+    servers: dict[str, services.Server] = {}
+    try:
+        if database is None:
+            servers[CRASHES[0]] = services.MariaDB().create()
+            database = servers[CRASHES[0]].url
+        if rabbit is None:
+            servers[CRASHES[1]] = services.RabbitMQ().create()
+            rabbit = servers[CRASHES[1]].url
+        return _run(database, rabbit, servers, **kwargs)
+    finally:
+        for server in servers.values():
+            server.remove()
+
+
+def _run(
     database: str,
     rabbit: str,
+    servers: Mapping[str, services.Server],
     *,
     engines: int = 3,
     stacks: int = 50,
     resources: int = 20,
     seed: int = 0,
 ) -> list[str]:
-    """One run; what was wrong at its end."""
     cluster = ChaosCluster(database, rabbit, engines)
     cluster.start()
     stop = threading.Event()
@@ -331,7 +368,7 @@ def run(
             for i in range(stacks)
         ]
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
-            faults = pool.submit(make_faults, cluster, stop, seed)
+            faults = pool.submit(make_faults, cluster, stop, seed, servers)
             lives = [pool.submit(each.live) for each in all_stacks]
             concurrent.futures.wait(lives)
             stop.set()
@@ -349,12 +386,8 @@ def run(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--database", default="mysql+pymysql://root@127.0.0.1:3306"
-    )
-    parser.add_argument(
-        "--rabbit", default="rabbit://guest:guest@127.0.0.1:5672/"
-    )
+    parser.add_argument("--database", help="URL of a server to leave alone")
+    parser.add_argument("--rabbit", help="transport URL of one to leave alone")
     parser.add_argument("--engines", type=int, default=3)
     parser.add_argument("--stacks", type=int, default=50)
     parser.add_argument("--resources", type=int, default=20)

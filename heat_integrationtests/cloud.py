@@ -14,9 +14,11 @@
 
 The cloud is the one that the environment's ``OS_*`` variables log in to (a
 project with the role member is enough). The service's own user is ``heat``
-in the project ``service``, with the same password unless
+in the project ``service``, the administrator of the stack users' domain
+``heat`` is ``heat_domain_admin``, with the same password unless
 ``HEAT_TEST_SERVICE_PASSWORD`` says another. ``HEAT_TEST_CLOUD_RABBIT_URL``
-and ``HEAT_TEST_MYSQL_URL`` name the services that Heat itself uses.
+and ``HEAT_TEST_MYSQL_URL`` name the services that Heat itself uses. All of
+it is what ``python -m heat_integrationtests.openstack`` makes and prints.
 
 Also a program: ``python -m heat_integrationtests.cloud`` starts the service,
 prints its URL and stops it at Ctrl-C.
@@ -40,25 +42,58 @@ from heat.tests.functional import deployment
 
 MYSQL = "HEAT_TEST_MYSQL_URL"
 RABBIT = "HEAT_TEST_CLOUD_RABBIT_URL"
+REQUIRE = "HEAT_TEST_REQUIRE_SERVICES"
 PASSWORD = "HEAT_TEST_SERVICE_PASSWORD"  # noqa: S105 - name of a variable
+ADMIN_PASSWORD = "HEAT_TEST_ADMIN_PASSWORD"  # noqa: S105 - the same
 _NEEDED = ("OS_AUTH_URL", MYSQL, RABBIT)
 
 
 def check_environment() -> None:
     """Skip, or fail where services are required, without a cloud."""
     missing = [name for name in _NEEDED if not os.environ.get(name)]
-    if missing:
-        raise unittest.SkipTest(f"no cloud: {', '.join(missing)} not set")
+    if not missing:
+        return
+    told = f"no cloud: {', '.join(missing)} not set"
+    if os.environ.get(REQUIRE) == "1":
+        raise RuntimeError(told)
+    raise unittest.SkipTest(told)
+
+
+def connect(user: str, project: str, password: str | None = None) -> Any:
+    """A connection of another user of the cloud.
+
+    :param password: None: the same as that of the environment's user
+    """
+    return openstack.connect(
+        load_envvars=False,
+        load_yaml_config=False,
+        auth_url=os.environ["OS_AUTH_URL"],
+        username=user,
+        password=password or os.environ["OS_PASSWORD"],
+        project_name=project,
+        user_domain_name="Default",
+        project_domain_name="Default",
+        region_name=os.environ.get("OS_REGION_NAME"),
+    )
+
+
+def administrator() -> Any:
+    """A connection of the cloud's administrator."""
+    return connect("admin", "admin", os.environ.get(ADMIN_PASSWORD))
 
 
 class CloudCluster(deployment.Cluster):
-    """The service with Keystone in front of it."""
+    """The service with Keystone in front of it.
 
-    def __init__(self, engines: int = 1) -> None:
+    :param region: whose services it uses; None: those of OS_REGION_NAME
+    """
+
+    def __init__(self, engines: int = 1, region: str | None = None) -> None:
         check_environment()
         super().__init__(
             os.environ[MYSQL], os.environ[RABBIT], engines=engines
         )
+        self.region = region or os.environ.get("OS_REGION_NAME") or ""
         self.auth_url = os.environ["OS_AUTH_URL"]
         self.cloud: Any = openstack.connect(cloud="envvars")
 
@@ -86,7 +121,14 @@ class CloudCluster(deployment.Cluster):
                 transport_url = {self.rabbit}
                 num_engine_workers = 1
                 auth_encryption_key = only for tests, 32 characters...
-                region_name_for_services = {os.environ.get("OS_REGION_NAME")}
+                region_name_for_services = {self.region}
+                stack_user_domain_name = heat
+                stack_domain_admin = heat_domain_admin
+                stack_domain_admin_password = {password}
+                [engine]
+                heartbeat_interval = 1
+                dead_after = 5
+                recovery_interval = 2
                 [database]
                 connection = {database}
                 [heat_api]
@@ -131,10 +173,16 @@ class CloudCluster(deployment.Cluster):
     def endpoint(self) -> str:
         return f"{self.url}/v1/{self.project_id}"
 
-    def heat(self) -> Any:
-        """A client of the service, logged in as the cloud's user."""
+    def heat(self, connection: Any = None) -> Any:
+        """A client of the service.
+
+        :param connection: who asks; None: the user of the environment
+        """
+        of = connection or self.cloud
         return heat_client.Client(
-            "1", session=self.cloud.session, endpoint_override=self.endpoint
+            "1",
+            session=of.session,
+            endpoint_override=f"{self.url}/v1/{of.current_project_id}",
         )
 
 

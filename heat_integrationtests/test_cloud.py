@@ -18,14 +18,11 @@ What the stack says is compared with what the services themselves show.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 import unittest
 import uuid
 from typing import Any
 
-import openstack
-from heatclient import client as heat_client
 from heatclient import exc as heat_exc
 
 from heat_integrationtests import cloud
@@ -35,6 +32,8 @@ FLAVOR, OTHER_FLAVOR = "m1.tiny", "m1.small"
 IMAGE = "cirros-like"
 EXTERNAL = "public"
 SECONDS = 180
+#: Names that a run which was killed left in the cloud are not this run's.
+RUN = uuid.uuid4().hex[:8]
 
 
 def ref(name: str) -> dict[str, str]:
@@ -66,7 +65,7 @@ class CloudStory(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.running = cloud.CloudCluster()
+        cls.running = cloud.CloudCluster(engines=2)
         cls.running.start()
         cls.addClassCleanup(cls.running.stop)
 
@@ -157,7 +156,9 @@ class ServerStory(CloudStory):
         return {
             **network(),
             "key": res(
-                "Nova::KeyPair", name=f"story-{key}", save_private_key=True
+                "Nova::KeyPair",
+                name=f"story-{RUN}-{key}",
+                save_private_key=True,
             ),
             "router": res(
                 "Neutron::Router", external_gateway_info={"network": EXTERNAL}
@@ -365,22 +366,8 @@ class AdministratorStory(CloudStory):
 
     def setUp(self) -> None:
         super().setUp()
-        password = os.environ.get("HEAT_TEST_ADMIN_PASSWORD")
-        self.cloud = openstack.connect(
-            auth_url=os.environ["OS_AUTH_URL"],
-            username="admin",
-            password=password or os.environ["OS_PASSWORD"],
-            project_name="admin",
-            user_domain_name="Default",
-            project_domain_name="Default",
-            region_name=os.environ.get("OS_REGION_NAME"),
-        )
-        project = self.cloud.current_project_id
-        self.heat = heat_client.Client(
-            "1",
-            session=self.cloud.session,
-            endpoint_override=f"{self.running.url}/v1/{project}",
-        )
+        self.cloud = cloud.administrator()
+        self.heat = self.running.heat(self.cloud)
 
     @staticmethod
     def resources(description: str, role: str) -> dict[str, Any]:

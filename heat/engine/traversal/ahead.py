@@ -132,9 +132,7 @@ def look(engine: Engine, scene: Scene, results: Sequence[Result]) -> Ahead:
     return ahead
 
 
-def _complete(
-    scene: Scene, key: NodeKey, within: Collection[NodeKey]
-) -> bool:
+def _complete(scene: Scene, key: NodeKey, within: Collection[NodeKey]) -> bool:
     """Whether all that a node requires is done, or will be by the commit."""
     return (
         key in scene.preloaded

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -44,7 +45,6 @@ from heat.engine.traversal import (
     replacement,
     rows,
 )
-from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task, note
 
@@ -86,8 +86,13 @@ def finish(
     while True:
         try:
             written = engine.db.run(
-                lambda conn: _finish(
-                    conn, engine, scene, todo, plan or ahead.Ahead(), now
+                functools.partial(
+                    _finish,
+                    engine=engine,
+                    scene=scene,
+                    results=todo,
+                    plan=plan or ahead.Ahead(),
+                    now=now,
                 )
             )
             break
