@@ -127,8 +127,8 @@ def _service_user(settings: Settings, user: str) -> dict[str, Any]:
 def _database(settings: Settings, name: str) -> dict[str, Any]:
     return {
         "connection": settings.database_url(name),
-        # 16 such pools share a server of usually 151 connections: few are
-        # kept. Fewer at peaks than threads make Placement fail (500).
+        # 16 such pools share a server: few connections are kept. At peaks
+        # there is one for each thread that may ask.
         "max_pool_size": 2,
         "max_overflow": 14,
     }

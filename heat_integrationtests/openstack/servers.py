@@ -152,9 +152,22 @@ def _connection(url: str) -> Iterator[sa.Connection]:
         engine.dispose()
 
 
+_CONNECTIONS = 500
+
+
 def make_databases(settings: Settings, names: tuple[str, ...]) -> None:
-    """Make databases anew: what was in them is dropped."""
+    """Make databases anew: what was in them is dropped.
+
+    The server is let take the connections of a cloud beside those of whoever
+    else uses it, until it is started again: its default is 151.
+    """
     with _connection(settings.mysql) as conn:
+        conn.execute(
+            sa.text(
+                "SET GLOBAL max_connections ="
+                f" GREATEST(@@max_connections, {_CONNECTIONS})"
+            )
+        )
         for name in names:
             quoted = f"`{settings.database(name)}`"
             conn.execute(sa.text(f"DROP DATABASE IF EXISTS {quoted}"))

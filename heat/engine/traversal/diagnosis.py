@@ -63,6 +63,8 @@ def look(conn: sa.Connection, stack: stacks.StackRecord) -> Standing:
 
     A node stays ready until it is done, whoever runs it, and what it makes
     ready is so from the same commit on: so one statement sees a dead end.
+    A traversal that has ended since the stack was read looks like one, as
+    its SyncPoints went with it: only afterwards can that be told apart.
     """
     ready = sync_points.ready(conn, _traversal(stack))
     held = resources.claimed_in(conn, stack.id)
@@ -70,11 +72,24 @@ def look(conn: sa.Connection, stack: stacks.StackRecord) -> Standing:
         row.replaces for row in held if row.replaces is not None
     }
     free = tuple(key for key in ready if key[0] not in busy)
-    return Standing(
+    standing = Standing(
         free,
         tuple(held),
         _lost(conn, stack, free),
         not ready and stack.action in TRAVERSALS,
+    )
+    if standing.broken and not _is_still(conn, stack):
+        return Standing((), (), (), dead_end=False)
+    return standing
+
+
+def _is_still(conn: sa.Connection, stack: stacks.StackRecord) -> bool:
+    """Whether a stack is in the traversal in which it was read."""
+    known = stacks.get(conn, stack.id)
+    return (
+        known is not None
+        and known.status == "IN_PROGRESS"
+        and known.current_traversal == stack.current_traversal
     )
 
 

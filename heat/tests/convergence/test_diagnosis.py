@@ -13,6 +13,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import sqlalchemy as sa
 
 from heat.db import models, services
@@ -85,6 +87,30 @@ class DiagnosisTest(base.TestCase):
             self.world.stack(stack).status_reason,
         )
         self.assertIn(("stack", "CREATE_FAILED"), self.world.events(stack))
+
+    def test_superseded_since_it_was_read(self):
+        stack = self.chain()
+        creating = self.world.stack(stack)
+        self.world.run()
+        self.world.update(stack, hot({"a": res("y")}))
+        standing = self.world.db.read(
+            lambda conn: diagnosis.look(conn, creating)
+        )
+        self.assertFalse(standing.broken)
+
+    def test_the_sweep_meets_a_create_that_just_ended(self):
+        """The list of stacks in progress is older than what is looked at."""
+        stack = self.chain()
+        creating = self.world.stack(stack)
+        self.world.run()
+        with (
+            mock.patch.object(
+                recovery.stacks, "in_progress", return_value=[creating]
+            ),
+            self.assertNoLogs(recovery.LOG, "ERROR"),
+        ):
+            self.sweeper.sweep()
+        self.assertEqual("CREATE_COMPLETE", self.world.state(stack))
 
     def test_one_sync_point_gone(self):
         stack = self.chain()
