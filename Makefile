@@ -86,10 +86,14 @@ cloud: $(STAMP)
 cloud-stop cloud-destroy: $(STAMP)
 	@$(CLOUD) $(@:cloud-%=%)
 
+# A folder for the results of its own, so that it may run beside the others.
+RESULTS ?= .stestr-cloud
 cloud-tests: $(STAMP)
 	if [ -z "$$OS_AUTH_URL" ]; then \
 	    $(CLOUD) start && login=$$($(CLOUD) env) && eval "$$login"; \
-	fi && PYTHON=$(abspath $(BIN))/python $(BIN)/stestr --test-path . run \
+	fi && mkdir -p $(RESULTS) && \
+	    PYTHON=$(abspath $(BIN))/python $(BIN)/stestr \
+	    --repo-url $(RESULTS) --test-path . run \
 	    --concurrency 1 '$(or $(TESTS),heat_integrationtests.test_cloud)'
 
 # More on demand: make simulation SEEDS=100000

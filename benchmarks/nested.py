@@ -97,8 +97,10 @@ class Bench:
     def run(self) -> None:
         self.service.setUp()
         try:
-            print(f"{'':10}{'s':>8}{'CPU s':>8}{'ms/row':>8}"
-                  f"{'sql/row':>9}{'MiB':>7}")
+            print(
+                f"{'':10}{'s':>8}{'CPU s':>8}{'ms/row':>8}"
+                f"{'sql/row':>9}{'MiB':>7}"
+            )
             self.measure("create", self.create)
             self.measure("no-op", lambda: self.update("a"))
             self.measure("update", lambda: self.update("b"))

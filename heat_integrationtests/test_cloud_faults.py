@@ -63,12 +63,11 @@ class FaultStory(test_cloud.CloudStory):
         return reason
 
     def test_what_may_be_repeated_is(self) -> None:
-        nova, neutron = self.region.nova, self.region.neutron
+        nova = self.region.nova
         asked = [
             nova.fail("GET", r"/servers\b", times=2, status=503),
             nova.fail("GET", "/flavors", status=500),
             nova.fail("GET", r"/servers/[0-9a-f-]{36}", status=RESET),
-            neutron.fail("GET", "/networks", status=502),
         ]
         # A flavor that no other test has asked for: ids are remembered.
         ident = self.create(

@@ -304,6 +304,11 @@ def software_config(row: Row) -> dict[str, Any]:
     return _all(row, _CONFIG_KEYS)
 
 
+def software_config_to_deploy(row: Row) -> dict[str, Any]:
+    """A software configuration, as a server is told of it."""
+    return _all(row, (*_CONFIG_KEYS, "updated_time"))
+
+
 def software_config_brief(
     row: Row, show_project: bool = False
 ) -> dict[str, Any]:

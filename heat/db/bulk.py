@@ -35,7 +35,7 @@ def insert_one(
     conn: sa.Connection, table: sa.Table, values: Mapping[str, Any]
 ) -> int:
     """Insert a row and return the number the database gave it."""
-    result = conn.execute(sa.insert(table).values(dict(values)))
+    result = conn.execute(sa.insert(table), dict(values))
     (key,) = result.inserted_primary_key or (None,)
     if key is None:
         raise RuntimeError(f"{table.name} gave a new row no id")

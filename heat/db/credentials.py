@@ -26,7 +26,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from heat.db import bulk, clock, models, secrets, stacks
+from heat.db import bulk, clock, models, roots, secrets, stacks
 
 _creds = models.user_creds
 _stack = models.stack
@@ -95,7 +95,7 @@ def id_of(conn: sa.Connection, stack: stacks.StackRecord) -> int | None:
     """The id of a stack's credentials: nested ones have those of the top."""
     if stack.user_creds_id is not None or stack.owner_id is None:
         return stack.user_creds_id
-    top = stacks.root_of(conn, stack)
+    top = roots.root_of(conn, stack)
     return conn.execute(
         sa.select(_stack.c.user_creds_id).where(_stack.c.id == top)
     ).scalar()
@@ -124,7 +124,7 @@ def attach(
     :param instead_of: those it had
     :returns: the id of those that it has now
     """
-    at_top = _stack.c.id == stacks.root_of(conn, stack)
+    at_top = _stack.c.id == roots.root_of(conn, stack)
     if instead_of is not None:
         mine = _stack.c.user_creds_id == instead_of
     else:

@@ -108,12 +108,18 @@ raw_template = _table(
     _col("files_id", _INT),
     # ours: what a nested template is told of its resource
     _col("facade", _JSON),
+    # ours: its parameter defaults are with the files
+    _col("shares_defaults", _BOOL),
 )
 
 raw_template_files = _table(
     "raw_template_files",
     _serial(),
     _col("files", _JSON),
+    # ours: the parameter defaults of the versions that share it, and what
+    # stands for its content for ever (ids are used again)
+    _col("defaults", _JSON),
+    _col("content_key", _UUID),
     *_times(),
 )
 

@@ -34,6 +34,9 @@ class ResourceRecord:
     by. What users see can differ: LOCK and UNLOCK only cover it, see
     :attr:`shown`. ``lock_found`` is what the plug-in found before it locked
     the object; None: we hold no lock on it.
+
+    ``engine_id`` without a claim is that of an engine that stopped in the
+    middle of a create, see :attr:`interrupted`.
     """
 
     id: int
@@ -66,6 +69,15 @@ class ResourceRecord:
     lock_status: str | None = None
     lock_status_reason: str | None = None
     lock_found: dict[str, Any] | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the engine that was making its object has stopped."""
+        return (
+            self.engine_id is not None
+            and self.claim_id is None
+            and (self.action, self.status) == ("CREATE", "FAILED")
+        )
 
     @property
     def shown(self) -> tuple[str, str]:

@@ -18,6 +18,7 @@ A claim is one conditional UPDATE: a row is held by whoever wrote
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -145,6 +146,23 @@ def held_external(
     return found
 
 
+def give_up(conn: sa.Connection, row: ResourceRecord) -> None:
+    """Let the other rows of a stack that have a row's object refer to it.
+
+    An object has one owner: a version of a resource that passed it on, and
+    was not cleaned up since, must not delete it.
+    """
+    conn.execute(
+        sa.update(_table)
+        .where(
+            _table.c.stack_id == row.stack_id,
+            _table.c.nova_instance == row.physical_id,
+            _table.c.id != row.id,
+        )
+        .values(external=True)
+    )
+
+
 def being_deleted(
     conn: sa.Connection, tenant: str | None, physical_ids: Collection[str]
 ) -> set[str]:
@@ -184,6 +202,7 @@ def claim(
     *,
     atomic_key: int,
     replaced: bool,
+    resumes: bool = False,
     requires: Mapping[int, Sequence[int]] | None = None,
 ) -> set[int]:
     """Take rows that nobody holds and show their action in progress.
@@ -196,6 +215,7 @@ def claim(
         on is left alone
     :param replaced: whether a row that has a replacement may be taken (to
         clean it up) or not (a late message must not update the old version)
+    :param resumes: a create goes on that was begun
     :param requires: what rows will require from now on, where that differs:
         an operation that ends badly may have used it all the same
     :returns: the ids that are ours now
@@ -208,7 +228,7 @@ def claim(
     ]
     if not replaced:
         free.append(_table.c.replaced_by.is_(None))
-    if action in ("CREATE", "ADOPT"):
+    if action in ("CREATE", "ADOPT") and not resumes:
         # Only what was never begun: a create is not run twice blind.
         free.append(_table.c.action == "INIT")
     columns = _held(claim_id, engine_id, action, now)
@@ -278,13 +298,25 @@ def update_claimed(
     columns = _columns(values)
     if release:
         columns.update(claim_id=None, engine_id=None)
-    columns["atomic_key"] = sa.func.coalesce(_table.c.atomic_key, 0) + 1
+    query = _write_claimed(tuple(columns))
+    columns = {f"new_{name}": value for name, value in columns.items()}
     result = conn.execute(
-        sa.update(_table)
-        .where(_table.c.id == row_id, _table.c.claim_id == claim_id)
-        .values(**columns)
+        query, {**columns, "the_id": row_id, "the_claim": claim_id}
     )
     return bool(result.rowcount)
+
+
+@functools.lru_cache(maxsize=128)
+def _write_claimed(names: tuple[str, ...]) -> sa.Update:
+    """Made once for all that write the same columns."""
+    values: dict[str, Any] = {n: sa.bindparam(f"new_{n}") for n in names}
+    values["atomic_key"] = sa.func.coalesce(_table.c.atomic_key, 0) + 1
+    return (
+        sa.update(_table)
+        .where(_table.c.id == sa.bindparam("the_id"))
+        .where(_table.c.claim_id == sa.bindparam("the_claim"))
+        .values(**values)
+    )
 
 
 def update_unclaimed(

@@ -21,7 +21,8 @@ table                  what is encrypted in it
 =====================  ====================================================
 raw_template           values of hidden parameters in the environment
 environment_layer      the same, layer by layer
-raw_template_files     whole files that hold such a value
+raw_template_files     whole files that hold such a value, and the values
+                       themselves that a tree of stacks shares
 resource_data          values that plug-ins have marked as secret
 snapshot               the same values, of the resources as they were
 user_creds             trusts and passwords
@@ -143,11 +144,12 @@ def _environment(column: str) -> Renew:
 
 
 def _files(keys: crypt.Crypt, row: Row) -> dict[str, Any]:
-    data = row["files"]
-    if not isinstance(data, dict):
-        return {}
-    made = _renewed(keys, data)
-    return {} if made == data else {"files": made}
+    made = {
+        column: _renewed(keys, data)
+        for column in ("files", "defaults")
+        if isinstance(data := row[column], dict)
+    }
+    return {name: data for name, data in made.items() if data != row[name]}
 
 
 def _renewed(keys: crypt.Crypt, values: Mapping[str, Any]) -> dict[str, Any]:

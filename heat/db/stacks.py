@@ -103,6 +103,15 @@ _ROWS = sa.select(
         if field.name != "tags"
     )
 )
+_IS_IT = _stack.c.id == sa.bindparam("the_id")
+# One stack, a row for each of its tags.
+_ONE = (
+    _ROWS.add_columns(_tag.c.tag)
+    .select_from(_stack.outerjoin(_tag, _tag.c.stack_id == _stack.c.id))
+    .where(_IS_IT)
+    .order_by(_tag.c.id)
+)
+_TRAVERSAL = sa.select(_stack.c.current_traversal).where(_IS_IT)
 
 _FILTERS = {
     name: _stack.c[name]
@@ -198,11 +207,12 @@ def get(
     conn: sa.Connection, stack_id: str, show_deleted: bool = False
 ) -> StackRecord | None:
     """The stack with this id, or None."""
-    query = _ROWS.where(_stack.c.id == stack_id)
-    if not show_deleted:
-        query = query.where(_stack.c.deleted_at.is_(None))
-    found = _records(conn, query)
-    return found[0] if found else None
+    rows = conn.execute(_ONE, {"the_id": stack_id}).all()
+    if not rows:
+        return None
+    tags = tuple(row.tag for row in rows if row.tag is not None)
+    found = StackRecord(*(*rows[0][:-1], tags))
+    return found if show_deleted or found.deleted_at is None else None
 
 
 def get_many(
@@ -288,19 +298,6 @@ def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
         _stack.c.owner_id == owner_id, _stack.c.deleted_at.is_(None)
     ).order_by(_stack.c.created_at, _stack.c.id)
     return _records(conn, query)
-
-
-def root_of(conn: sa.Connection, stack: StackRecord) -> str:
-    """Id of the stack at the top of the tree that a stack stands in."""
-    top, owner_id = stack.id, stack.owner_id
-    while owner_id is not None:
-        found = conn.execute(
-            sa.select(_stack.c.owner_id).where(_stack.c.id == owner_id)
-        ).one_or_none()
-        if found is None:
-            break
-        top, owner_id = owner_id, found.owner_id
-    return top
 
 
 def in_progress(conn: sa.Connection) -> list[StackRecord]:
@@ -402,9 +399,7 @@ def get_deps(conn: sa.Connection, stack_id: str) -> Any:
 
 def current_traversal(conn: sa.Connection, stack_id: str) -> str | None:
     """The traversal that works, or worked last, on a stack."""
-    found: str | None = conn.execute(
-        sa.select(_stack.c.current_traversal).where(_stack.c.id == stack_id)
-    ).scalar()
+    found: str | None = conn.execute(_TRAVERSAL, {"the_id": stack_id}).scalar()
     return found
 
 

@@ -24,6 +24,7 @@ under the stack's id.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -150,12 +151,15 @@ def decrement(
     by_amount: dict[tuple[int, bool], list[NodeKey]] = defaultdict(list)
     for key, amount in sorted(counts.items()):
         by_amount[(amount, key[1])].append(key)
-    for (amount, _half), keys in sorted(by_amount.items()):
+    for (amount, half), keys in sorted(by_amount.items()):
         for chunk in _chunks(keys):
             conn.execute(
-                sa.update(_points)
-                .where(_these(traversal, chunk))
-                .values(remaining=_points.c.remaining - amount)
+                _taking_off(half),
+                {
+                    "entities": [_entity(traversal, key) for key in chunk],
+                    "traversal": traversal.traversal_id,
+                    "amount": amount,
+                },
             )
     done = set(complete)
     return sorted(done | ready_among(conn, traversal, counts.keys() - done))
@@ -256,21 +260,48 @@ def _advance(
     moved: set[NodeKey] = set()
     for half in (True, False):
         for chunk in _chunks(sorted(k for k in keys if k[1] is half)):
-            these = _these(traversal, chunk)
+            which = {
+                "entities": sorted(_entity(traversal, key) for key in chunk),
+                "traversal": traversal.traversal_id,
+            }
             count = conn.execute(
-                sa.update(_points)
-                .where(these, _open(ready=ready))
-                .values(atomic_key=token, **values)
+                _advancing(half, ready, tuple(values.items())),
+                {**which, "token": token},
             ).rowcount
             if count == len(chunk):
                 moved.update(chunk)
             elif count:
-                moved.update(
-                    _keys(
-                        conn, traversal, these, _points.c.atomic_key == token
-                    )
-                )
+                these = _these(traversal, chunk)
+                marked = _points.c.atomic_key == token
+                moved.update(_keys(conn, traversal, these, marked))
     return moved
+
+
+@functools.cache
+def _advancing(
+    half: bool, ready: bool, values: tuple[tuple[str, Any], ...]
+) -> sa.Update:
+    """Made once: it takes longer to put together than to run."""
+    return (
+        sa.update(_points)
+        .where(_named(half), _open(ready=ready))
+        .values(atomic_key=sa.bindparam("token"), **dict(values))
+    )
+
+
+@functools.cache
+def _taking_off(half: bool) -> sa.Update:
+    left = _points.c.remaining - sa.bindparam("amount")
+    return sa.update(_points).where(_named(half)).values(remaining=left)
+
+
+def _named(half: bool) -> sa.ColumnElement[bool]:
+    """As :func:`_these`, for rows that are named when it runs."""
+    return sa.and_(
+        _points.c.entity_id.in_(sa.bindparam("entities", expanding=True)),
+        _points.c.traversal_id == sa.bindparam("traversal"),
+        _points.c.is_update.is_(half),
+    )
 
 
 def _open(*, ready: bool) -> sa.ColumnElement[bool]:

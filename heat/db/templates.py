@@ -24,11 +24,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, clock, models, secrets
+from heat.db import bulk, clock, models, secrets, shared_files
 
 _template = models.raw_template
 _files = models.raw_template_files
 _layer = models.environment_layer
+
+_SHARED = (
+    sa.select(_template.c.files_id, _template.c.shares_defaults.label("held"))
+    .where(_template.c.id == sa.bindparam("the_id"))
+    .with_for_update()
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ def insert(
     layers: Sequence[LayerRecord] = (),
     *,
     files_of: int | None = None,
+    same_defaults: bool = False,
     facade: Mapping[str, Any] | None = None,
     secret: Collection[str] = (),
 ) -> int:
@@ -76,50 +83,59 @@ def insert(
 
     :param files_of: id of a version that has the same files: they are
         stored once, as long as it is still there
+    :param same_defaults: that version has the same parameter defaults, too
     :param facade: what a nested template is told of its resource
     :param secret: names of parameters whose values are stored encrypted;
         so are the files of layers that hold one of them
     """
-    now = clock.utcnow()
-    files_id = None
+    own = dict(environment or {})
+    files_id, shares = None, False
     if files and files_of is not None:
-        files_id = _shared_files(conn, files_of)
+        files_id, held = _shared_files(conn, files_of)
+        shares = files_id is not None and same_defaults and held
     if files and files_id is None:
-        kept = secrets.seal_files(conn, files, _secret_files(layers, secret))
-        files_id = bulk.insert_one(
-            conn, _files, {"files": kept, "created_at": now}
-        )
+        defaults = own.get(shared_files.DEFAULTS) or None
+        shares = defaults is not None
+        hidden = _secret_files(layers, secret)
+        files_id = shared_files.insert(conn, files, defaults, hidden, secret)
+    if shares:
+        own.pop(shared_files.DEFAULTS, None)
     template_id = bulk.insert_one(
         conn,
         _template,
         {
             "template": template,
-            "environment": secrets.seal_environment(
-                conn, environment or {}, secret
-            ),
+            "environment": secrets.seal_environment(conn, own, secret),
             "files_id": files_id,
+            "shares_defaults": shares,
             "facade": facade,
-            "created_at": now,
+            "created_at": clock.utcnow(),
         },
     )
-    bulk.insert(
-        conn,
-        _layer,
-        [
+    _insert_layers(conn, template_id, layers, secret)
+    return template_id
+
+
+def _insert_layers(
+    conn: sa.Connection,
+    template_id: int,
+    layers: Sequence[LayerRecord],
+    secret: Collection[str],
+) -> None:
+    rows = []
+    for each in layers:
+        content = secrets.seal_environment(conn, each.content, secret)
+        rows.append(
             {
                 "raw_template_id": template_id,
                 "position": each.position,
                 "kind": each.kind,
                 "name": each.name,
-                "content": secrets.seal_environment(
-                    conn, each.content, secret
-                ),
+                "content": content,
                 "cleared": each.cleared,
             }
-            for each in layers
-        ],
-    )
-    return template_id
+        )
+    bulk.insert(conn, _layer, rows)
 
 
 def _secret_files(
@@ -138,17 +154,17 @@ def _secret_files(
     }
 
 
-def _shared_files(conn: sa.Connection, template_id: int) -> int | None:
-    """The files row of a version, which stays until we have committed.
+def _shared_files(
+    conn: sa.Connection, template_id: int
+) -> tuple[int | None, bool]:
+    """The files row of a version, which stays until we have committed, and
+    whether it holds the version's parameter defaults.
 
     Whoever deletes the version meanwhile waits for its row, and then sees
     that somebody else has its files too.
     """
-    return conn.execute(
-        sa.select(_template.c.files_id)
-        .where(_template.c.id == template_id)
-        .with_for_update()
-    ).scalar()
+    found = conn.execute(_SHARED, {"the_id": template_id}).one_or_none()
+    return (None, False) if found is None else (found.files_id, found.held)
 
 
 def get(conn: sa.Connection, template_id: int) -> TemplateRecord | None:
@@ -163,28 +179,45 @@ def get_many(
     wanted = sorted({each for each in template_ids if each is not None})
     found: dict[int, TemplateRecord] = {}
     for chunk in bulk.chunks(wanted):
-        for row in conn.execute(
+        rows = conn.execute(
             sa.select(
                 _template.c.id,
                 _template.c.template,
                 _template.c.environment,
                 _template.c.files,
                 _template.c.facade,
-                _files.c.files.label("own_files"),
+                _template.c.files_id,
+                _template.c.shares_defaults,
+                _files.c.content_key,
             )
             .outerjoin(_files, _files.c.id == _template.c.files_id)
             .where(_template.c.id.in_(chunk))
-        ):
-            # A database that was taken over may hold files in both places.
-            files = row.own_files or row.files or {}
-            found[row.id] = TemplateRecord(
-                row.id,
-                row.template or {},
-                secrets.open_files(conn, files),
-                secrets.open_environment(conn, row.environment or {}),
-                row.facade,
-            )
+        ).all()
+        kept = shared_files.get_many(
+            conn,
+            {row.files_id: row.content_key for row in rows if row.files_id},
+        )
+        for row in rows:
+            found[row.id] = _record(conn, row, kept.get(row.files_id))
     return found
+
+
+def _record(
+    conn: sa.Connection, row: Any, kept: shared_files.SharedFiles | None
+) -> TemplateRecord:
+    environment = secrets.open_environment(conn, row.environment or {})
+    if row.shares_defaults:
+        defaults = kept.defaults if kept is not None else None
+        environment[shared_files.DEFAULTS] = defaults or {}
+    # A database that was taken over may hold files in both places.
+    files = kept.files if kept is not None else {}
+    return TemplateRecord(
+        row.id,
+        row.template or {},
+        files or secrets.open_files(conn, row.files or {}),
+        environment,
+        row.facade,
+    )
 
 
 def descriptions(
@@ -253,6 +286,7 @@ def update(
         values["environment"] = secrets.seal_environment(
             conn, environment, secrets.sealed_names(stored)
         )
+        values["shares_defaults"] = False
     result = conn.execute(
         sa.update(_template)
         .where(_template.c.id == template_id)
@@ -275,25 +309,21 @@ def delete_unreferenced(
     stack, resource = models.stack, models.resource
     gone: set[int] = set()
     for chunk in bulk.chunks(sorted({i for i in ids if i is not None})):
-        used: set[int] = set()
-        for column in (
-            stack.c.raw_template_id,
-            stack.c.prev_raw_template_id,
-            stack.c.last_complete_template_id,
-        ):
-            used.update(
-                conn.execute(
-                    sa.select(column).where(column.in_(chunk))
-                ).scalars()
+        named = [
+            sa.select(column.label("id")).where(column.in_(chunk))
+            for column in (
+                stack.c.raw_template_id,
+                stack.c.prev_raw_template_id,
+                stack.c.last_complete_template_id,
             )
-        used.update(
-            conn.execute(
-                sa.select(resource.c.current_template_id).where(
-                    resource.c.stack_id == stack_id,
-                    resource.c.current_template_id.in_(chunk),
-                )
-            ).scalars()
+        ]
+        named.append(
+            sa.select(resource.c.current_template_id.label("id")).where(
+                resource.c.stack_id == stack_id,
+                resource.c.current_template_id.in_(chunk),
+            )
         )
+        used = set(conn.execute(sa.union_all(*named)).scalars())
         gone.update(each for each in chunk if each not in used)
     _delete(conn, sorted(gone))
     return gone

@@ -17,11 +17,12 @@ Nothing below :mod:`heat.engine.service` imports RPC: messages leave through
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 import typing
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from heat.common.context import RequestContext
 from heat.db import stacks
@@ -68,27 +69,32 @@ class ChildStacks(typing.Protocol):
 
     def create(
         self, parent: StackView, child_id: str, wanted: child.Wanted
-    ) -> None:
+    ) -> bool:
         """Begin to create the child; one that is there is left running.
 
+        :returns: whether something began
         :raises EntityNotFound: there was one, and it was deleted
         :raises HeatException, ValueError: of class 400
         """
 
     def update(
         self, parent: StackView, child_id: str, wanted: child.Wanted
-    ) -> None:
+    ) -> bool:
         """Bring the child to what is wanted, whatever it is doing.
 
         Nothing begins when it is that, or is on the way to it.
 
+        :returns: whether something began
         :raises EntityNotFound: there is none, or it was deleted
         :raises ActionInProgress: it is busy with what can't be superseded
         :raises HeatException, ValueError: of class 400
         """
 
-    def delete(self, parent: StackView, child_id: str) -> None:
-        """Begin to delete the child; one that is gone is no error."""
+    def delete(self, parent: StackView, child_id: str) -> bool:
+        """Begin to delete the child; one that is gone is no error.
+
+        :returns: whether it is being deleted
+        """
 
     def act(self, parent: StackView, child_id: str, action: str) -> None:
         """Begin SUSPEND, RESUME or CHECK on the child.
@@ -118,6 +124,12 @@ class ChildStacks(typing.Protocol):
 
     def state(self, child_id: str) -> child.State | None:
         """How the child is; None when it is gone or never was."""
+
+    def seeing(
+        self, child_ids: Collection[str]
+    ) -> contextlib.AbstractContextManager[None]:
+        """Within it, :meth:`state` in this thread answers from one look at
+        all of these."""
 
     def outputs(
         self, parent: StackView, child_id: str

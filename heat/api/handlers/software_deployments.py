@@ -49,7 +49,8 @@ def metadata(call: Call) -> Answer:
     rows = call.engine.metadata_software_deployments(
         call.context, call.path["server_id"]
     )
-    return Answer({"metadata": rows})
+    shown = [views.software_config_to_deploy(row) for row in rows]
+    return Answer({"metadata": shown})
 
 
 def create(call: Call) -> Answer:

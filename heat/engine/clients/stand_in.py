@@ -19,11 +19,11 @@ they would have in a cloud; when it is off, nothing is written.
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from oslo_config import cfg
+from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.db import models
@@ -64,9 +64,7 @@ class StandIn:
             "stack_id": self._view.id,
             "tenant": self._view.tenant_id,
             "resource_uuid": rsrc.uuid,
-            "created_at": datetime.datetime.now(datetime.UTC).replace(
-                tzinfo=None, microsecond=0
-            ),
+            "created_at": timeutils.utcnow().replace(microsecond=0),
         }
 
         def work(conn: sa.Connection) -> None:
@@ -97,8 +95,20 @@ class StandIn:
             return False
         return bool(self._db.read(lambda conn: _find(conn, physical_id)))
 
+    def age(self, physical_id: str) -> float:
+        """Seconds since it was made; 0 where that isn't recorded."""
+        if self._db is None:
+            return 0.0
+        made = self._db.read(lambda conn: _find(conn, physical_id))
+        if made is None or made.created_at is None:
+            return 0.0
+        return max(
+            0.0, timeutils.delta_seconds(made.created_at, timeutils.utcnow())
+        )
 
-def _find(conn: sa.Connection, physical_id: str) -> bool:
+
+def _find(conn: sa.Connection, physical_id: str) -> Any:
+    """The recorded object; None: there is none."""
     table = models.test_object
-    query = sa.select(table.c.id).where(table.c.id == physical_id)
-    return conn.execute(query).first() is not None
+    query = sa.select(table.c.id, table.c.created_at)
+    return conn.execute(query.where(table.c.id == physical_id)).first()

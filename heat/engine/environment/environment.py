@@ -16,6 +16,9 @@ It must not know any template, nor where its parts came from.
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -121,8 +124,10 @@ class Environment:
         data = {} if data is None else data
         (check_sections if bounded else check)(data)
         self.params: dict[str, Any] = dict(data.get(PARAMETERS, {}))
-        self.param_defaults: dict[str, Any] = dict(
-            data.get(PARAMETER_DEFAULTS, {})
+        # Those of a tree are one object, which nobody changes: in a large
+        # one there are thousands of them, and thousands of stacks.
+        self.param_defaults: Mapping[str, Any] = data.get(
+            PARAMETER_DEFAULTS, {}
         )
         self.encrypted_param_names: list[str] = list(
             data.get(ENCRYPTED_PARAM_NAMES, [])
@@ -135,9 +140,17 @@ class Environment:
             data.get(RESOURCE_REGISTRY), base=base
         )
 
-    def all_defaults(self) -> dict[str, Any]:
+    def all_defaults(self) -> Mapping[str, Any]:
         """Values for parameters of these names, the operator's too."""
+        if not self._shared.param_defaults:
+            return self.param_defaults
         return {**self._shared.param_defaults, **self.param_defaults}
+
+    @functools.cached_property
+    def defaults_digest(self) -> str:
+        """Stands for the defaults that the environment itself has."""
+        text = json.dumps(self.param_defaults, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def all_event_sinks(self) -> list[Any]:
         """Where events go, the operator's sinks first."""
@@ -150,12 +163,13 @@ class Environment:
     def as_dict(self) -> dict[str, Any]:
         """The stored and public form.
 
-        Its sections are copies. The values of parameters are not, and are
-        not to be changed: in a large tree there are millions of them.
+        Its sections are copies, but for the parameter defaults; neither
+        these nor the values of parameters are to be changed: in a large
+        tree there are millions of them.
         """
         return {
             PARAMETERS: dict(self.params),
-            PARAMETER_DEFAULTS: dict(self.param_defaults),
+            PARAMETER_DEFAULTS: self.param_defaults,
             RESOURCE_REGISTRY: copied(self.registry.as_dict()),
             ENCRYPTED_PARAM_NAMES: list(self.encrypted_param_names),
             EVENT_SINKS: copied(self.event_sinks),
@@ -172,7 +186,7 @@ class Environment:
         """
         made = Environment()
         made.params = dict(params or {})
-        made.param_defaults = dict(self.param_defaults)
+        made.param_defaults = self.param_defaults
         made.event_sinks = list(self.event_sinks)
         made.registry = self.registry.child(resource_name)
         return made

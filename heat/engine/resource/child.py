@@ -62,6 +62,26 @@ class State:
     reason: str
 
 
+def output_value(
+    name: str, outputs: Mapping[str, Mapping[str, Any]], key: str
+) -> Any:
+    """The value of one of a nested stack's outputs.
+
+    :param name: of the resource
+    :param outputs: as the API shows them, by key
+    :raises NotFound: there is no such output
+    :raises TemplateOutputError: it can't be resolved
+    """
+    found = outputs.get(key)
+    if found is None:
+        raise exception.NotFound(_("Specified output key %s not found.") % key)
+    if "output_error" in found:
+        raise exception.TemplateOutputError(
+            resource=name, attribute=key, message=found["output_error"]
+        )
+    return found["output_value"]
+
+
 @dataclasses.dataclass
 class Tree:
     """What the checks of one request count over a stack and those below.

@@ -95,6 +95,9 @@ class Overridable(Memory):
     #: properties that can be updated and never be read: of an object whose
     #: values nobody recorded they are taken on trust
     never_shown: ClassVar[frozenset[str]] = frozenset()
+    #: another engine may go on with a create that waits, see
+    #: :meth:`resume_create`
+    resumes_create: ClassVar[bool] = False
     #: classes of one family take each other's objects over; None: none does
     family: ClassVar[str | None] = None
     #: properties may have keys, and attributes names, of no schema
@@ -143,11 +146,31 @@ class Overridable(Memory):
     def find_made(self) -> str | None:
         """The id of an object that a create made whose end nobody saw.
 
-        Asked before a row without an object is deleted. Look by what only
-        this row has (:meth:`physical_resource_name`, a tag with the uuid),
+        Asked before a row without an object is deleted, and before its
+        create is gone on with. Look by what only this row has (:meth:`physical_resource_name`, a tag with the uuid),
         never by a name that a user chose.
 
         :returns: None: there is none, or such a type leaves nothing behind
+        """
+        return None
+
+    def watched_stack(self) -> str | None:
+        """The id of the stack whose state is all that the next check of the
+        running operation looks at, so that many look at once; None: it may
+        do more."""
+        return None
+
+    def resume_create(self, found: bool) -> Any:
+        """Go on with a create whose engine stopped while it waited.
+
+        Called, for a type with :attr:`resumes_create`, in place of
+        ``handle_create``, which is never run twice.
+
+        :param found: the engine stopped before it had recorded anything:
+            the object is what :meth:`find_made` told of, and nobody knows
+            how far ``handle_create`` came
+        :returns: what ``check_create_complete`` is given
+        :raises UpdateReplace: it can't be gone on with
         """
         return None
 

@@ -54,11 +54,13 @@ class StackResource(resource.Resource):
     may_block = True
     #: a newer traversal takes the child over while it is still busy
     yields = True
+    resumes_create = True
     irrecoverable = {"": _("a stack of its own can't become a nested one")}
 
     def __init__(self, name: str, json_snippet: Any, stack: Any) -> None:
         super().__init__(name, json_snippet, stack)
         self._outputs: Mapping[str, Mapping[str, Any]] | None = None
+        self._begun = False
 
     # Sub-classes set the new properties while they update.
     @property
@@ -210,11 +212,8 @@ class StackResource(resource.Resource):
         child_id = self.child_id
         if child_id is None:
             raise exception.Error(_("The resource has no row yet"))
-        self._children().create(
-            self.stack,
-            child_id,
-            self._wanted(child_template, user_params, timeout_mins),
-        )
+        wanted = self._wanted(child_template, user_params, timeout_mins)
+        self._begun = self._children().create(self.stack, child_id, wanted)
         self.resource_id_set(child_id)
         self.data_set(_DIGEST, self._digest())
 
@@ -236,9 +235,10 @@ class StackResource(resource.Resource):
         wanted = self._wanted(child_template, user_params, timeout_mins)
         self._outputs = None
         try:
-            if self.resource_id is None:
-                self._children().create(self.stack, child_id, wanted)
-            self._children().update(self.stack, child_id, wanted)
+            self._begun = (
+                self.resource_id is None
+                and self._children().create(self.stack, child_id, wanted)
+            ) or self._children().update(self.stack, child_id, wanted)
         except exception.EntityNotFound as exc:
             raise resource.UpdateReplace(self.name) from exc
         self.resource_id_set(child_id)
@@ -247,10 +247,12 @@ class StackResource(resource.Resource):
     def _digest(self) -> str:
         """Stands for all that makes the child, but the properties."""
         defn = self.target
+        env = self.stack.env.child(self.name).as_dict()
+        env["parameter_defaults"] = self.stack.env.defaults_digest
         parts = [
             self._template_digest(),
             self.stack.t.files_digest,
-            self.stack.env.child(self.name).as_dict(),
+            env,
             defn.deletion_policy(),
             _plain(defn, "update_policy"),
         ]
@@ -317,6 +319,7 @@ class StackResource(resource.Resource):
         :param made: its outputs may be new
         :raises Error: it failed, with its reason; or it is gone
         """
+        self._leave_it_time()
         state = self._children().state(self.child_id)
         if state is None:
             raise exception.Error(_("The nested stack is gone"))
@@ -328,12 +331,18 @@ class StackResource(resource.Resource):
             self._keep_reference()
         return True
 
+    def _leave_it_time(self) -> None:
+        """What has just begun is not looked at: its end will wake us."""
+        if self._begun:
+            self._begun = False
+            raise resource.PollDelay(POLL_SECONDS)
+
     # -- the other actions -------------------------------------------------
 
     def delete_nested(self) -> None:
         """Begin to delete the child, if there is one."""
         if self.child_id is not None:
-            self._children().delete(self.stack, self.child_id)
+            self._begun = self._children().delete(self.stack, self.child_id)
 
     def handle_delete(self) -> None:
         self.delete_nested()
@@ -341,6 +350,7 @@ class StackResource(resource.Resource):
     def check_delete_complete(self, cookie: Any = None) -> bool:
         if self.child_id is None:
             return True
+        self._leave_it_time()
         state = self._children().state(self.child_id)
         if state is None:
             return True
@@ -402,18 +412,7 @@ class StackResource(resource.Resource):
             self._outputs = self._children().outputs(
                 self.stack, self.resource_id
             )
-        found = self._outputs.get(op)
-        if found is None:
-            raise exception.NotFound(
-                _("Specified output key %s not found.") % op
-            )
-        if "output_error" in found:
-            raise exception.TemplateOutputError(
-                resource=self.name,
-                attribute=op,
-                message=found["output_error"],
-            )
-        return found["output_value"]
+        return child.output_value(self.name, self._outputs, op)
 
     def _resolve_attribute(self, name: str) -> Any:
         if self.resource_id is None:

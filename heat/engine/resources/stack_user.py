@@ -25,7 +25,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.db import stacks
+from heat.db import roots, stacks
 from heat.engine import resource
 from heat.engine.clients import stack_domain
 
@@ -118,7 +118,7 @@ class StackUser(resource.Resource):
             own = stacks.get(conn, stack_id, show_deleted=True)
             if own is None:
                 raise exception.EntityNotFound(entity="Stack", name=stack_id)
-            top = stacks.get(conn, stacks.root_of(conn, own), True)
+            top = stacks.get(conn, roots.root_of(conn, own), True)
             return own, top or own
 
         own, top = self.stack.db.read(read)

@@ -75,6 +75,9 @@ class TemplateResource(stack_resource.StackResource):
             and (value := props.get_user_value(name)) is not None
         }
 
+    def watched_stack(self) -> str | None:
+        return self.child_id
+
     def _template_digest(self) -> str:
         return self.template_digest
 

@@ -25,6 +25,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from oslo_utils import timeutils
+
 from heat.common import ec2, exception, identifier
 from heat.common.i18n import _
 from heat.db import signals
@@ -34,6 +36,9 @@ from heat.engine.resources import signal_responder
 SUCCESS = "SUCCESS"
 FAILURE = "FAILURE"
 STATUSES = (SUCCESS, FAILURE)
+
+# Key of the data of a wait condition: when it began to wait, in seconds.
+BEGAN = "began"
 
 Signals = dict[str, dict[str, Any]]
 
@@ -124,13 +129,25 @@ class BaseWaitCondition(resource.Resource):
 
     DATA_KEY, REASON_KEY, STATUS_KEY = "data", "reason", "status"
 
+    resumes_create = True
+
     def wanted(self, props: Any) -> tuple[str, int, float]:
         """Reference of the handle, number of signals, seconds."""
         raise NotImplementedError
 
     def handle_create(self) -> dict[str, Any]:
         self.resource_id_set(self.physical_resource_name())
+        # For an engine that has to go on with the wait.
+        self.data_set(BEGAN, str(int(timeutils.utcnow_ts())))
         return self._token(self.properties)
+
+    def resume_create(self, found: bool) -> dict[str, Any]:
+        """The signals are with the handle; the time runs on."""
+        token = self._token(self.properties)
+        began = self.data().get(BEGAN)
+        if began is not None:
+            token["until"] -= max(0.0, timeutils.utcnow_ts() - int(began))
+        return token
 
     def check_create_complete(self, token: dict[str, Any]) -> bool:
         return self._look(token)

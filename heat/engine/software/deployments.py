@@ -93,7 +93,14 @@ def _to_deploy(
     for row in software.list_deployments(conn, tenant, server_id=server_id):
         config = software.get_config(conn, row.config_id)
         if config is not None:
-            found.append(configs.present(config))
+            found.append(
+                {
+                    **configs.present(config),
+                    api.SOFTWARE_DEPLOYMENT_UPDATED_TIME: configs.when(
+                        config.updated_at or config.created_at
+                    ),
+                }
+            )
     return found
 
 

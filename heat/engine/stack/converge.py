@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -44,6 +45,7 @@ class Child:
     :param stack_id: its id, which follows from the parent's resource
     :param facade: what ``resource_facade`` gives in its template
     :param files_of: the template version of the parent that has its files
+    :param same_defaults: that version has its parameter defaults, too
     :param guard: raises, in the transaction that begins something, when
         the caller may not begin it any more
     """
@@ -51,6 +53,7 @@ class Child:
     stack_id: str
     facade: Mapping[str, Any]
     files_of: int | None
+    same_defaults: bool
     guard: Callable[[sa.Connection], None]
 
 
@@ -80,12 +83,13 @@ def create(
     :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
-    request = _request(template, params, files, args, environment_files)
+    request = _request(
+        template, params, files, args, environment_files, child is not None
+    )
     stack_id = child.stack_id if child else str(uuid.uuid4())
     identity = HeatIdentifier(context.project_id or "", stack_name, stack_id)
-    prepared = prepare.prepare(
-        identity, request, facade=child.facade if child else None
-    )
+    facade = child.facade if child else None
+    prepared = prepare.prepare(identity, request, facade=facade)
     values: dict[str, Any] = {
         **_new_row(identity, context, request.args, adopted is not None),
         "user_creds_id": user_creds_id,
@@ -98,13 +102,16 @@ def create(
     tree = prepare.check(engine, context, draft, prepared)
     order = _order(draft, prepared, str(uuid.uuid4()), adopted)
 
+    tries = itertools.count()
+
     def work(conn: sa.Connection) -> begin.Begun:
-        earlier = begin.begun_before(conn, stack_id, order.traversal_id)
-        if earlier is not None:
+        if next(tries) and (
+            earlier := begin.begun_before(conn, stack_id, order.traversal_id)
+        ):
             return earlier
         _check_place(conn, engine, draft, child)
-        template_id = prepared.store(conn, child.files_of if child else None)
-        return _insert(conn, draft, values, order, template_id)
+        stored = _store(conn, prepared, child)
+        return _insert(conn, draft, values, order, stored)
 
     with delegation.for_new(engine, context, draft, tree) as creds_id:
         values["user_creds_id"] = creds_id
@@ -122,6 +129,7 @@ def _request(
     files: Mapping[str, str] | None,
     args: Mapping[str, Any] | None,
     environment_files: Sequence[str] | None,
+    settled: bool,
 ) -> Request:
     """What a user sent; what was left out is empty."""
     return Request(
@@ -130,7 +138,17 @@ def _request(
         files or {},
         args or {},
         environment_files or (),
+        settled,
     )
+
+
+def _store(
+    conn: sa.Connection, prepared: prepare.Prepared, child: Child | None
+) -> int:
+    """Store what was prepared, what a parent has too only once."""
+    if child is None:
+        return prepared.store(conn)
+    return prepared.store(conn, child.files_of, child.same_defaults)
 
 
 def _check_place(
@@ -197,11 +215,15 @@ def _insert(
     template_id: int,
 ) -> begin.Begun:
     """Insert a stack whose template is stored, and begin to create it."""
-    more = {"raw_template_id": template_id, "tags": draft.tags}
-    stacks.insert(conn, {**values, **more})
     order = dataclasses.replace(order, template_id=template_id)
     stack = dataclasses.replace(draft, raw_template_id=template_id)
-    return begin.begin(conn, stack, order, timeutils.utcnow())
+    return begin.begin_new(
+        conn,
+        stack,
+        {**values, "tags": draft.tags},
+        order,
+        timeutils.utcnow(),
+    )
 
 
 def draft_of(
@@ -256,7 +278,9 @@ def update(
     :raises NotSupported: the stack is suspended
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
-    request = _request(template, params, files, args, environment_files)
+    request = _request(
+        template, params, files, args, environment_files, child is not None
+    )
     prepared, tree = prepared_update(
         engine, context, stack, request, child.facade if child else None
     )
@@ -270,7 +294,7 @@ def update(
     def work(conn: sa.Connection) -> begin.Begun:
         if child is not None:
             child.guard(conn)
-        template_id = prepared.store(conn, child.files_of if child else None)
+        template_id = _store(conn, prepared, child)
         order = begin.Order(
             "UPDATE",
             template_id,

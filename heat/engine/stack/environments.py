@@ -134,6 +134,8 @@ def derive(
     :raises UnknownUserParameter: a value that is given for no parameter
     :raises HeatException, ValueError: of class 400, naming file and place
     """
+    if request.settled:
+        return _settled(request, files, schemata)
     change = _change(request, stored, files)
     _check_names(change, schemata)
     if stored is None:
@@ -145,6 +147,23 @@ def derive(
     made = env.Environment(
         env_files.merge(layers, types, schemata), bounded=len(layers) < 2
     )
+    return Derived(layers, made, secret_names(layers, files, schemata))
+
+
+def _settled(
+    request: Request, files: Mapping[str, str], schemata: Schemata
+) -> Derived:
+    """The environment of a nested stack, taken as its parent gives it.
+
+    Only the values of its own parameters are new.
+    """
+    values = request.params.get(env.PARAMETERS) or {}
+    template_format.check_bounds(values, _("The environment"))
+    for name in values:
+        if name not in schemata:
+            raise exception.UnknownUserParameter(key=name)
+    made = env.Environment(request.params, bounded=True)
+    layers = (env_files.Layer("", request.params, env_files.INLINE),)
     return Derived(layers, made, secret_names(layers, files, schemata))
 
 

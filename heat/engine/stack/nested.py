@@ -21,9 +21,11 @@ nobody knows, and brings none back to an older template.
 
 from __future__ import annotations
 
+import contextlib
 import random
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -35,6 +37,7 @@ from heat.db import (
     holders,
     locks,
     resource_data,
+    roots,
     signals,
     stacks,
     templates,
@@ -69,6 +72,7 @@ class Children:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._seen = threading.local()
 
     # -- what is there ------------------------------------------------------
 
@@ -87,11 +91,29 @@ class Children:
 
     def state(self, child_id: str) -> child.State | None:
         """How the child is; None when it is gone or never was."""
-        found = self._find(child_id)
-        if found is None:
-            return None
-        reason = found.status_reason or ""
-        return child.State(found.action, found.status, reason)
+        seen: dict[str, child.State | None] = getattr(self._seen, "by_id", {})
+        if child_id in seen:
+            return seen[child_id]
+        return self._states([child_id]).get(child_id)
+
+    @contextlib.contextmanager
+    def seeing(self, child_ids: Collection[str]) -> Iterator[None]:
+        """Within it, :meth:`state` in this thread answers from one look at
+        all of these."""
+        found = self._states(child_ids) if child_ids else {}
+        self._seen.by_id = {each: found.get(each) for each in child_ids}
+        try:
+            yield
+        finally:
+            del self._seen.by_id
+
+    def _states(self, child_ids: Collection[str]) -> dict[str, child.State]:
+        return {
+            ident: child.State(*of)
+            for ident, of in self._engine.db.read(
+                lambda conn: roots.states(conn, child_ids)
+            ).items()
+        }
 
     def look(self, parent: StackView, stack_id: str) -> None:
         """Check that a stack can be referred to as if it were nested.
@@ -175,9 +197,10 @@ class Children:
 
     def create(
         self, parent: StackView, child_id: str, wanted: child.Wanted
-    ) -> None:
+    ) -> bool:
         """Begin to create the child; one that is there is left running.
 
+        :returns: whether something began
         :raises EntityNotFound: there was one, and it was deleted
         :raises HeatException, ValueError: of class 400
         """
@@ -185,7 +208,7 @@ class Children:
         if found is not None and found.deleted_at is not None:
             raise exception.EntityNotFound(entity="Stack", name=child_id)
         if found is not None:
-            return
+            return False
         converge.create(
             self._engine,
             parent.context,
@@ -201,14 +224,16 @@ class Children:
             parent_resource_name=wanted.resource_name,
             child=self._place(parent, child_id, wanted),
         )
+        return True
 
     def update(
         self, parent: StackView, child_id: str, wanted: child.Wanted
-    ) -> None:
+    ) -> bool:
         """Bring the child to what is wanted, whatever it is doing.
 
         Nothing begins when it is that, or is on the way to it.
 
+        :returns: whether something began
         :raises EntityNotFound: there is none, or it was deleted
         :raises ActionInProgress: it is busy with what can't be superseded
         :raises HeatException, ValueError: of class 400
@@ -216,7 +241,7 @@ class Children:
         for left in reversed(range(_TRIES)):
             stack = self._get(child_id)
             if self._is_that(stack, wanted):
-                return
+                return False
             try:
                 converge.update(
                     self._engine,
@@ -232,7 +257,8 @@ class Children:
                 if not left:
                     raise
             else:
-                return
+                return True
+        return False
 
     def _is_that(
         self, stack: stacks.StackRecord, wanted: child.Wanted
@@ -260,6 +286,8 @@ class Children:
             child_id,
             wanted.facade,
             parent.definition.version_id,
+            parent.env.param_defaults
+            == wanted.environment["parameter_defaults"],
             self._guard(parent, wanted),
         )
 
@@ -282,11 +310,16 @@ class Children:
 
         return check
 
-    def delete(self, parent: StackView, child_id: str) -> None:
-        """Begin to delete the child; one that is gone is no error."""
+    def delete(self, parent: StackView, child_id: str) -> bool:
+        """Begin to delete the child; one that is gone is no error.
+
+        :returns: whether it is being deleted
+        """
         found = self._find(child_id)
-        if found is not None:
-            delete.delete(self._engine, parent.context, found)
+        if found is None:
+            return False
+        delete.delete(self._engine, parent.context, found)
+        return True
 
     def act(self, parent: StackView, child_id: str, action: str) -> None:
         """Begin SUSPEND, RESUME or CHECK on the child.
@@ -396,4 +429,6 @@ def _args(wanted: child.Wanted) -> dict[str, Any]:
 
 
 def _request(wanted: child.Wanted) -> Request:
-    return Request(wanted.template, wanted.environment, wanted.files, {})
+    return Request(
+        wanted.template, wanted.environment, wanted.files, {}, settled=True
+    )

@@ -60,10 +60,16 @@ class Prepared:
         declared = self.definition.parameters.schemata
         return environments.reason(self.layers, declared, parameter)
 
-    def store(self, conn: sa.Connection, files_of: int | None = None) -> int:
+    def store(
+        self,
+        conn: sa.Connection,
+        files_of: int | None = None,
+        same_defaults: bool = False,
+    ) -> int:
         """Store it as a template version; its id.
 
         :param files_of: a version that has the same files, if known
+        :param same_defaults: it has the same parameter defaults, too
         """
         facade = self.definition.facade
         return templates.insert(
@@ -73,6 +79,7 @@ class Prepared:
             self.files,
             environments.rows(self.layers, self.environment),
             files_of=files_of,
+            same_defaults=same_defaults,
             facade=None if facade is None else dict(facade),
             secret=self.secret,
         )

@@ -135,6 +135,7 @@ def compare(
 _KINDS = {
     Step.KEEP: "unchanged",
     Step.CREATE: "added",
+    Step.RESUME: "updated",
     Step.UPDATE: "updated",
     Step.REPLACE: "replaced",
     Step.PASS: "updated",

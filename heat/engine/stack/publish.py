@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from heat.common.identifier import HeatIdentifier
-from heat.db import stacks, templates
+from heat.db import roots, stacks, templates
 from heat.engine.environment import shared
 from heat.engine.ports import Engine
 from heat.engine.resource import StackView
@@ -151,7 +151,15 @@ class Publisher:
                 )
 
     def _sinks_of(self, stack_id: str, afresh: bool) -> tuple[list[Any], Any]:
-        """The sinks of a stack, and the context they are called with."""
+        """The sinks of a stack, and the context they are called with.
+
+        A nested stack has those of the stack at the top.
+        """
+        root = roots.known(stack_id) or self._engine.db.read(
+            lambda conn: roots.root_of_id(conn, stack_id)
+        )
+        if root != stack_id:
+            stack_id, afresh = root, False
         if afresh or stack_id not in self._sinks:
             self._sinks[stack_id] = self._load_sinks(stack_id)
             while len(self._sinks) > _REMEMBERED:

@@ -25,6 +25,8 @@ class Request:
     :param template: the template as a map or text; None: the stored one
     :param params: the environment: parameters, resource_registry, ...
     :param args: the arguments of contract (timeout_mins, tags, ...)
+    :param settled: the environment is the one that a parent gives its nested
+        stack: checked and merged before
     """
 
     template: Mapping[str, Any] | str | None
@@ -32,3 +34,4 @@ class Request:
     files: Mapping[str, str]
     args: Mapping[str, Any]
     environment_files: Sequence[str] = ()
+    settled: bool = False

@@ -101,7 +101,6 @@ def take(
             "name": name,
             "action": "CREATE",
             "status": "IN_PROGRESS",
-            "status_reason": order.reason,
             "data": {
                 **data,
                 _COPY: kept.store(conn, stack.raw_template_id),

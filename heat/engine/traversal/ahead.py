@@ -59,12 +59,14 @@ class Misjudged(Exception):
 class Ahead:
     """What a finishing transaction may do beyond what has ended.
 
+    :ivar expected: nodes of which dependants were told before the commit
     :ivar passed: nodes with nothing to do that it makes ready, and done
     :ivar missing: how many of their inputs it brings
     :ivar tasks: operations on nodes that it makes ready, to be claimed
     :ivar claimed: what it claimed of them
     """
 
+    expected: list[NodeKey] = dataclasses.field(default_factory=list)
     passed: list[Result] = dataclasses.field(default_factory=list)
     missing: dict[NodeKey, int] = dataclasses.field(default_factory=dict)
     tasks: list[Task] = dataclasses.field(default_factory=list)
@@ -112,9 +114,14 @@ def look(engine: Engine, scene: Scene, results: Sequence[Result]) -> Ahead:
         return ahead
     within: set[NodeKey] = set()
     for each in results:
-        if not each.replace and not _stops(scene, each.node):
+        key = each.node.key
+        # What is done already is a duplicate, and what was told stays true.
+        if not (
+            each.replace or scene.is_done(key) or _stops(scene, each.node)
+        ):
             expect(scene, each)
-            within.add(each.node.key)
+            ahead.expected.append(key)
+            within.add(key)
     todo = collections.deque(sorted(within))
     while todo and len(ahead.passed) + len(ahead.tasks) < _MOST:
         for key in scene.graph.required_by(todo.popleft()):
@@ -126,6 +133,7 @@ def look(engine: Engine, scene: Scene, results: Sequence[Result]) -> Ahead:
                 ahead.missing[key] = len(brought)
                 ahead.passed.append(result)
                 expect(scene, result)
+                ahead.expected.append(key)
                 within.add(key)
                 todo.append(key)
     check.announce(engine, ahead.tasks)
@@ -200,11 +208,11 @@ def expect(scene: Scene, result: Result) -> None:
 
 def settle(
     scene: Scene,
-    expected: Iterable[Result],
+    expected: Iterable[NodeKey],
     done: Iterable[Result],
 ) -> None:
     """Take back what was expected and did not come true."""
     true = {each.node.key for each in done}
-    for each in expected:
-        if each.node.key not in true:
-            scene.untell(each.node.key)
+    for key in expected:
+        if key not in true:
+            scene.untell(key)

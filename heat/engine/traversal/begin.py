@@ -34,6 +34,7 @@ from heat.db import (
     models,
     resource_data,
     resources,
+    roots,
     stacks,
     sync_points,
 )
@@ -128,20 +129,13 @@ def begin(
     :raises StackLocked: it is locked
     :raises EntityNotFound: it is gone
     """
-    traversal = sync_points.Traversal(stack.id, order.traversal_id)
     if not stacks.compare_and_set(
         conn,
         stack.id,
         stack.current_traversal,
         {
-            **order.stack_values,
-            "current_traversal": order.traversal_id,
-            "action": order.action,
-            "status": "IN_PROGRESS",
-            "status_reason": order.reason,
-            "raw_template_id": order.template_id,
+            **_begun_values(order, now),
             "prev_raw_template_id": stack.raw_template_id,
-            "traversal_started": now,
             **_NO_BASE,
             **(locks.NO_LOCK if order.releases else {}),
         },
@@ -152,7 +146,53 @@ def begin(
     if order.releases:
         locks.lay_open(conn, stack.id)
     sync_points.delete_for_stack(conn, stack.id)
-    graph = _graph(conn, stack, order, now)
+    return _walk(conn, stack, order, now, _extant(conn, stack.id))
+
+
+def begin_new(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    values: Mapping[str, Any],
+    order: Order,
+    now: datetime.datetime,
+) -> Begun:
+    """Insert a stack, and begin its first traversal.
+
+    Nobody can know it yet, so there is nothing to compare nor to clear.
+
+    :param values: its columns, and ``tags``
+    :raises StackExists: there is one of this name
+    """
+    stacks.insert(conn, {**values, **_begun_values(order, now)})
+    return _walk(conn, stack, order, now, [])
+
+
+def _begun_values(order: Order, now: datetime.datetime) -> dict[str, Any]:
+    """The columns of a stack that say what begins."""
+    return {
+        **order.stack_values,
+        "current_traversal": order.traversal_id,
+        "action": order.action,
+        "status": "IN_PROGRESS",
+        "status_reason": order.reason,
+        "raw_template_id": order.template_id,
+        "traversal_started": now,
+    }
+
+
+def _walk(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    order: Order,
+    now: datetime.datetime,
+    rows: list[resources.ResourceRecord],
+) -> Begun:
+    """Store the graph and its SyncPoints; the stack's row is ours.
+
+    :param rows: those of the stack that still count
+    """
+    traversal = sync_points.Traversal(stack.id, order.traversal_id)
+    graph = _graph(conn, stack, order, now, rows)
     graph.abandons = order.abandons
     graph.observes = order.observes
     stacks.update(conn, stack.id, current_deps=graph.to_json())
@@ -173,9 +213,9 @@ def _graph(
     stack: stacks.StackRecord,
     order: Order,
     now: datetime.datetime,
+    rows: list[resources.ResourceRecord],
 ) -> build.TraversalGraph:
-    """Read the rows, insert those that are missing, draw the graph."""
-    rows = _extant(conn, stack.id)
+    """Insert the rows that are missing, draw the graph."""
     extant = [build.Extant(row.id, frozenset(row.requires)) for row in rows]
     if order.action in WALKS:
         there = {row.id for row in rows if _is_there(row)}
@@ -337,7 +377,7 @@ def _wanted_rows(
     versions: dict[str, list[resources.ResourceRecord]] = {}
     for row in extant:
         versions.setdefault(row.name, []).append(row)
-    root = stacks.root_of(conn, stack)
+    root = roots.root_of(conn, stack)
     wanted: dict[str, int] = {}
     revived: list[int] = []
     unmade: dict[str, list[int]] = {}

@@ -50,6 +50,7 @@ LOG = logging.getLogger(__name__)
 # The action that a step shows while it runs.
 ACTION_OF = {
     Step.CREATE: "CREATE",
+    Step.RESUME: "CREATE",
     Step.UPDATE: "UPDATE",
     Step.DELETE: "DELETE",
     Step.RELEASE: "DELETE",
@@ -285,7 +286,7 @@ def _claim_rows(
     if not tasks:
         return set()
     first = tasks[0]
-    alike: dict[tuple[str, int], list[int]] = {}
+    alike: dict[tuple[str, int, bool], list[int]] = {}
     requires: dict[int, list[int]] = {}
     for task in tasks:
         row = task.node.row
@@ -293,9 +294,11 @@ def _claim_rows(
             needs = {*row.requires, *scene.required_rows(task.node.key[0])}
             if len(needs) > len(row.requires):
                 requires[row.id] = sorted(needs)
-        alike.setdefault((task.action, row.atomic_key), []).append(row.id)
+        resumes = task.node.step is Step.RESUME
+        kind = (task.action, row.atomic_key, resumes)
+        alike.setdefault(kind, []).append(row.id)
     held: set[int] = set()
-    for (action, atomic_key), ids in sorted(alike.items()):
+    for (action, atomic_key, resumes), ids in sorted(alike.items()):
         held |= resources.claim(
             conn,
             ids,
@@ -305,6 +308,7 @@ def _claim_rows(
             first.claimed_at or timeutils.utcnow(),
             atomic_key=atomic_key,
             replaced=action == "DELETE",
+            resumes=resumes,
             requires=requires,
         )
     ours = [task for task in tasks if task.node.row.id in held]

@@ -39,6 +39,9 @@ def open_half(conn: sa.Connection, scene: Scene) -> tuple[list[NodeKey], int]:
     going = {
         key for key in nodes if key[0] in old or (key[0], True) not in graph
     }
+    if not going:
+        # The traversal ends now, and its SyncPoints with it.
+        return [], 0
     remaining = {
         key: sum(need in going for need in graph.requires(key))
         for key in going

@@ -30,6 +30,7 @@ class Step(enum.Enum):
     # update nodes
     KEEP = "nothing differs"
     CREATE = "make the object"
+    RESUME = "go on with a create whose engine stopped"
     UPDATE = "change the object in place"
     REPLACE = "insert a replacement and check that instead"
     # update nodes whose object is the user's, or becomes so, or was
@@ -69,6 +70,8 @@ class UpdateFacts:
     :param change: None while nothing was compared (the row is new)
     :param move: how the object changes hands
     :param adopts: it is to take over an object, not to make one
+    :param resumes: its create was interrupted, is wanted as it was begun,
+        and its type can tell from the object how far it is
     """
 
     action: str
@@ -78,6 +81,7 @@ class UpdateFacts:
     change: Change | None = None
     move: Move = Move.NONE
     adopts: bool = False
+    resumes: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,6 +163,7 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     stays the user's, is COMPLETE          KEEP
     stays the user's, FAILED               OBSERVE
     is handed back                         HAND_BACK
+    was interrupted, and can go on         RESUME
     needs it, says its plug-in             REPLACE
     differs, or is FAILED                  UPDATE
     is equal                               KEEP
@@ -178,6 +183,8 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
         return Step.REPLACE, "type changed"
     if facts.move is not Move.NONE:
         return _moved(facts)
+    if facts.resumes:
+        return Step.RESUME, "its engine stopped"
     change = facts.change or Change()
     if change.needs_replace:
         return Step.REPLACE, change.because
@@ -287,7 +294,7 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     is abandoned, locked by us             RELEASE
     is abandoned                           FORGET
     is to be retained, locked by us        RELEASE
-    is to be retained                      FORGET
+    is to be retained, has an object       FORGET
     otherwise                              DELETE
     =====================================  =========
     """
@@ -309,8 +316,10 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
         return _abandoned(facts)
     if facts.deletion_policy == "retain" and facts.locked:
         return Step.RELEASE, "deletion_policy: retain"
-    if facts.deletion_policy == "retain":
+    if facts.deletion_policy == "retain" and facts.has_object:
         return Step.FORGET, "deletion_policy: retain"
+    # What a create may have left that nobody was told of would be lost to
+    # everybody: that is found and deleted, whatever the policy.
     return Step.DELETE, "not wanted any more"
 
 

@@ -266,8 +266,9 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
                 "physical_id": rsrc.resource_id,
                 **rows.lock_found(Result(task.node)),
             }
-            if row_id in prop_ids:
-                values["rsrc_prop_data_id"] = prop_ids[row_id]
+            if task.action == "CREATE":
+                begun_with = prop_ids.get(row_id, task.prop_data_id)
+                values["rsrc_prop_data_id"] = begun_with
             if resources.update_claimed(
                 conn, row_id, task.claim_id, values, release=False
             ):

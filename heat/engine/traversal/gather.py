@@ -30,7 +30,7 @@ from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.resource import Resource, drift, external, lifecycle
-from heat.engine.traversal import begin, decide, restricted, views
+from heat.engine.traversal import begin, decide, restricted, resuming, views
 from heat.engine.traversal.scene import Scene, decode_attributes
 
 LOG = logging.getLogger(__name__)
@@ -413,6 +413,8 @@ def _compare(
             unfit = decide.Change(True, True, (), seen.unfit)
             return dataclasses.replace(facts, change=unfit)
         node.live = seen.values
+    if resuming.goes_on(scene, rsrc, node.key, node.row, before(node)):
+        return dataclasses.replace(facts, resumes=True)
     found = lifecycle.verdict(rsrc, before(node), node.unknown)
     change = decide.Change(
         found.needs_update, found.needs_replace, found.changed, found.because

@@ -18,7 +18,13 @@ import logging
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.ports import Engine
-from heat.engine.resource import Resource, UpdateReplace, lifecycle, ownership
+from heat.engine.resource import (
+    Resource,
+    UpdateReplace,
+    lifecycle,
+    ownership,
+    resumption,
+)
 from heat.engine.traversal import begin, gather, lock_nodes, way
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
@@ -67,6 +73,13 @@ def _operation(
     if node.step is Step.HAND_BACK:
         return ownership.HandBack(
             rsrc, node.properties, timeout_at, engine.monotonic
+        )
+    if node.step is Step.RESUME:
+        return resumption.Resumption(
+            rsrc,
+            task.action,
+            timeout_at=timeout_at,
+            monotonic=engine.monotonic,
         )
     if node.row.external and task.action not in ("CHECK", "UPDATE"):
         return ownership.Untouched()
@@ -152,7 +165,10 @@ def _again_after(engine: Engine, scene: Scene, task: Task) -> float | None:
 def cancelled(task: Task, reason: str) -> Result:
     """End an operation because the stack is being deleted."""
     if task.operation is not None:
-        task.operation.cancel()
+        try:
+            task.operation.cancel()
+        except exception.ResourceFailure as exc:
+            return _failed(task, exc)
     return _failed(task, exception.Error(reason))
 
 

@@ -93,7 +93,6 @@ def _stack_node(
                 conn, scene.stack.id, status_reason=f"cleaning up: {left} left"
             )
             return None, fired
-        sync_points.mark_done(conn, traversal, [STACK_CLEANUP])
     return _end(conn, scene, now), []
 
 
@@ -195,7 +194,8 @@ def _prune_templates(
     conn: sa.Connection, scene: Scene, stack: stacks.StackRecord
 ) -> None:
     """Versions that neither the stack nor a row refers to any more."""
-    stacks.update(conn, stack.id, prev_raw_template_id=None)
+    if stack.prev_raw_template_id is not None:
+        stacks.update(conn, stack.id, prev_raw_template_id=None)
     old = {
         stack.prev_raw_template_id,
         scene.stack.prev_raw_template_id,

@@ -19,10 +19,12 @@ on several engines at once: each release is conditional on the claim.
 ==========================  ===============================================
 row found in                what happens
 ==========================  ===============================================
-CREATE, no physical id      CREATE_FAILED saying what may be left over;
-                            then replaced
-CREATE, physical id known   CREATE_FAILED keeping the id; then replaced, the
-                            old object goes in clean-up
+CREATE, no physical id      CREATE_FAILED saying what may be left over; then
+                            looked for: found, it is adopted and gone on
+                            with; else replaced
+CREATE, physical id known   CREATE_FAILED keeping the id; then gone on with
+CREATE, can't be gone on    replaced, the old object goes in clean-up
+with (:mod:`.resuming`)
 UPDATE                      UPDATE_FAILED; decided again
 DELETE                      repeated: deletes are idempotent
 ==========================  ===============================================
@@ -228,8 +230,12 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
         values["tried_prop_data_id"] = events.last_properties(
             conn, row.stack_id, row.name, "UPDATE", "IN_PROGRESS"
         )
+    creates = row.action == "CREATE"
+    if creates:
+        # The engine's id stays: what tells this from a create that failed.
+        values["claim_id"] = None
     changed = resources.update_claimed(
-        conn, row.id, row.claim_id or "", values
+        conn, row.id, row.claim_id or "", values, release=not creates
     )
     if changed:
         events.insert_many(

@@ -104,6 +104,8 @@ def _write_operation(
         batch.events += _adopted_events(scene, result, task, now)
     elif result.node.step is Step.RELEASE:
         batch.forget(result)
+    elif result.node.step is Step.HAND_BACK:
+        resources.give_up(conn, result.node.row)
 
 
 def _write_at_once(conn: sa.Connection, batch: _Batch, result: Result) -> None:

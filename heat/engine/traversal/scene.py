@@ -67,7 +67,8 @@ def make_definition(
     made = StackDefinition(
         identity,
         template_base.load(record.template, record.files),
-        Environment(record.environment),
+        # It was within the limits when it was stored.
+        Environment(record.environment, bounded=True),
         facade=record.facade,
     )
     made.version_id = record.id

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.db import events, properties_data
-from heat.engine.resource import ownership
+from heat.engine.resource import lifecycle, ownership
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
@@ -79,6 +79,15 @@ class Task:
         return rsrc is not None and (
             rsrc.may_block or rsrc.default_client_name is not None
         )
+
+    @property
+    def watched_stack(self) -> str | None:
+        """The stack whose state is all that the next step looks at."""
+        rsrc = self.node.rsrc
+        if rsrc is None or self.again:
+            return None
+        usual = isinstance(self.operation, lifecycle.Operation)
+        return rsrc.watched_stack() if usual else None
 
 
 @dataclasses.dataclass
@@ -147,23 +156,30 @@ def begun_with(task: Task) -> dict[str, Any] | None:
         task.action in ("CREATE", "UPDATE") or task.node.step is Step.TAKE
     ):
         return None
+    if task.node.step is Step.RESUME and task.node.properties is not None:
+        return None  # they are recorded, and are what it was begun with
     return rsrc.stored_properties()
 
 
 def started_event(
     scene: Scene, task: Task, prop_ids: Mapping[int, int]
 ) -> dict[str, Any]:
-    """The event of an operation's beginning."""
+    """The event of an operation's beginning.
+
+    It names the object there was then: a quick operation has made one by
+    the time that this is written.
+    """
     row = task.node.row
-    return event(
+    started = event(
         scene,
         task.node,
         task.action,
         "IN_PROGRESS",
-        "state changed",
+        "goes on" if task.node.step is Step.RESUME else "state changed",
         task.claimed_at or timeutils.utcnow(),
         prop_ids.get(row.id, row.rsrc_prop_data_id),
     )
+    return {**started, "physical_resource_id": row.physical_id}
 
 
 def event(

@@ -17,6 +17,7 @@ database and the plug-ins, so the simulation runs exactly this.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 from collections.abc import Collection, Sequence
@@ -179,13 +180,40 @@ def _poll(
     if not tasks:
         return
     unwanted, superseded = _unwanted(engine, scene)
+    due: list[Task] = []
     for task in tasks:
         reason = unwanted or (superseded if task.yields else "")
         if reason and task.action != "DELETE":
             results.append(operate.cancelled(task, reason))
         elif engine.monotonic() < task.due_at:
             _wait(engine, done, task.due_at - engine.monotonic(), task)
-        elif task.blocking:
+        else:
+            due.append(task)
+    with _seeing(engine, due):
+        _poll_due(engine, scene, due, done, results)
+    waiting = [task for _delay, task in done.waiting if not task.saved]
+    _save_if_possible(engine, scene, waiting)
+
+
+def _seeing(
+    engine: Engine, tasks: Sequence[Task]
+) -> contextlib.AbstractContextManager[None]:
+    """Look at all the nested stacks at once that these only wait for."""
+    watched = {task.watched_stack for task in tasks} - {None}
+    if not watched or engine.children is None:
+        return contextlib.nullcontext()
+    return engine.children.seeing({each for each in watched if each})
+
+
+def _poll_due(
+    engine: Engine,
+    scene: Scene,
+    tasks: Sequence[Task],
+    done: Done,
+    results: list[Result],
+) -> None:
+    for task in tasks:
+        if task.blocking and task.watched_stack is None:
             done.threads.append((task, False))
         else:
             ended = operate.advance(engine, scene, task, first=False)
@@ -193,8 +221,6 @@ def _poll(
                 results.append(ended)
             else:
                 _wait(engine, done, ended, task)
-    waiting = [task for _delay, task in done.waiting if not task.saved]
-    _save_if_possible(engine, scene, waiting)
 
 
 def _unwanted(engine: Engine, scene: Scene) -> tuple[str, str]:
@@ -277,7 +303,7 @@ def _finish(
     try:
         written = finish.finish(engine, scene, good, plan)
     finally:
-        ahead.settle(scene, [*good, *plan.passed], written.done)
+        ahead.settle(scene, plan.expected, written.done)
     return written
 
 

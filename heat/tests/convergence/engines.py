@@ -27,7 +27,7 @@ from heat.common.context import RequestContext
 from heat.engine.ports import Engine
 from heat.engine.traversal import recovery, turn
 from heat.engine.traversal.scene import Scenes
-from heat.tests.convergence import prepared
+from heat.tests.convergence import prepared, story_nested
 
 DEAD_AFTER = 20.0
 RETRY_AFTER = 1.0
@@ -82,6 +82,8 @@ class Lane:
     due: list = dataclasses.field(default_factory=list)
     results: list = dataclasses.field(default_factory=list)
     claimed: list = dataclasses.field(default_factory=list)
+    # Operations to step on a thread: (scene, task, first step).
+    threads: list = dataclasses.field(default_factory=list)
     pumping: bool = False
     busy: int = 0
 
@@ -106,6 +108,7 @@ class SimulatedEngine:
             monotonic=lambda: world.now,
             probe=lambda point: world.point(self, point),
         )
+        self.engine.children = story_nested.children(self.engine)
         self.scenes = Scenes(self.db)
         self.lanes: dict[str, Lane] = {}
         self.sweeper = recovery.Sweeper(
@@ -182,6 +185,22 @@ class SimulatedEngine:
             if not lane.has_work and not lane.busy:
                 self.lanes.pop(lane.traversal_id, None)
 
+    def step(self, lane: Lane, scene, task, first) -> None:
+        """One step of an operation that may block."""
+        done = None
+        try:
+            done = turn.step(self.engine, scene, task, first=first)
+        except db_exc.DBConnectionError:
+            self.world.say(f"{self.name}: a step failed")
+        finally:
+            lane.busy -= 1
+        if done is None:
+            self.world.later(RETRY_AFTER, self, lane, "due", [task])
+            return
+        lane.results.extend(done.results)
+        done.results = []
+        self._carry_on(lane, scene, done)
+
     def _turn(self, lane: Lane, work: turn.Work) -> None:
         if lane.scene is None:
             lane.scene = self.scenes.get(
@@ -220,6 +239,9 @@ class SimulatedEngine:
             self.world.post(
                 lane.context, lane.stack_id, lane.traversal_id, [node]
             )
+        lane.busy += len(done.threads)
+        for task, first in done.threads:
+            lane.threads.append((scene, task, first))
         for delay, task in done.waiting:
             self.world.later(delay, self, lane, "due", [task])
         for begun in done.begun:

@@ -24,7 +24,12 @@ import json
 import greenlet
 
 from heat.engine.graph.build import TraversalGraph
-from heat.tests.convergence import prepared, story_external, story_locks
+from heat.tests.convergence import (
+    prepared,
+    story_external,
+    story_locks,
+    story_nested,
+)
 
 TRIGGERS = """
 CREATE TRIGGER seen_claim AFTER UPDATE OF claim_id ON resource
@@ -44,6 +49,10 @@ WHEN NEW.remaining < 0
 BEGIN SELECT note('negative', NEW.entity_id, NEW.remaining, NULL); END;
 CREATE TRIGGER seen_begin AFTER UPDATE OF current_traversal ON stack
 WHEN NEW.current_traversal IS NOT OLD.current_traversal
+BEGIN SELECT note('begun', NEW.current_traversal, NEW.action,
+NEW.raw_template_id); END;
+CREATE TRIGGER seen_born AFTER INSERT ON stack
+WHEN NEW.current_traversal NOT NULL
 BEGIN SELECT note('begun', NEW.current_traversal, NEW.action,
 NEW.raw_template_id); END;
 CREATE TRIGGER seen_completed AFTER UPDATE OF last_complete_template_id
@@ -68,7 +77,9 @@ class Violation(BaseException):
         self.rule = rule
 
 
-class Watch(story_external.Watching, story_locks.Watching):
+class Watch(
+    story_external.Watching, story_locks.Watching, story_nested.Watching
+):
     """Sees every transaction of a world."""
 
     violation = Violation
@@ -194,7 +205,8 @@ class Watch(story_external.Watching, story_locks.Watching):
             raise Violation("I2", f"node {entity}, {is_update} is done twice")
 
     def _on_begun(self, _owner, traversal, action, template_id) -> None:
-        self.begun.append((traversal, action, template_id))
+        if not self._is_nested(traversal):
+            self.begun.append((traversal, action, template_id))
         self._world.say(f"{action} begins: {traversal[:4]} to {template_id}")
 
     def _on_completed(self, _owner, traversal, _n, _m) -> None:
@@ -214,34 +226,22 @@ class Watch(story_external.Watching, story_locks.Watching):
 
     def _on_gone(self, _owner, physical_id, uuid, _none) -> None:
         self._world.say(f"    gone {physical_id}")
-        found = self._rows("SELECT id FROM resource WHERE uuid = ?", uuid)
-        for (row_id,) in found:
+        for row_id in self.rows_of_object(uuid):
             users = [each for each in self._uses if row_id in self._uses[each]]
             for user in users:
-                left = self._rows(
-                    "SELECT o.id FROM resource r JOIN test_object o"
-                    " ON o.resource_uuid = r.uuid WHERE r.id = ?",
-                    user,
-                )
+                left = self.objects_of_row(user)
                 if left and user != row_id:
                     raise Violation(
                         "I4",
-                        f"{physical_id} is deleted while {left[0][0]} hangs"
+                        f"{physical_id} is deleted while {left[0]} hangs"
                         " on it",
                     )
 
     def stack_ids(self) -> list[str]:
-        return [row[0] for row in self._rows("SELECT id FROM stack")]
+        query = "SELECT id FROM stack WHERE owner_id IS NULL"
+        return [row[0] for row in self._rows(query)]
 
     # -- at rest --------------------------------------------------------------
-
-    def objects(self, stack_id: str) -> set[str]:
-        return {
-            row[0]
-            for row in self._rows(
-                "SELECT id FROM test_object WHERE stack_id = ?", stack_id
-            )
-        }
 
     def check_rest(self, stack_id: str) -> None:
         """I6, and that nothing is left over of what has ended."""
@@ -260,6 +260,7 @@ class Watch(story_external.Watching, story_locks.Watching):
             raise Violation("I6", f"rows {held} are held for ever")
         if self._rows("SELECT 1 FROM sync_point LIMIT 1"):
             raise Violation("I6", "SyncPoints are left over")
+        self.check_nested()
         self._check_books(stack_id)
 
     def _check_books(self, stack_id: str) -> None:
@@ -306,7 +307,9 @@ class Watch(story_external.Watching, story_locks.Watching):
             ids = sorted(rows[each][0] for each in needs)
             if requires != str(ids).replace(" ", ""):
                 raise Violation("I4", f"{name} requires {requires}, not {ids}")
-            if type_ != "OS::Heat::Value" and name not in theirs:
+            if type_ == story_nested.NEST:
+                expected |= self.nested_objects(physical, value)
+            elif type_ != "OS::Heat::Value" and name not in theirs:
                 expected.add(physical)
                 self._check_value(name, row_id, value)
         if expected != self.objects(stack_id):

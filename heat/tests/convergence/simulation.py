@@ -323,6 +323,8 @@ class SimulatedWorld:
             for lane in owner.lanes.values():
                 if lane.has_work and not lane.pumping:
                     found.append((3, self._pump, owner, lane))
+                if lane.threads:
+                    found.append((3, self._step_on_thread, owner, lane))
         for activity in self.activities:
             if activity.owner.able:
                 found.append((2, self._resume, activity))
@@ -345,6 +347,14 @@ class SimulatedWorld:
                 f" ended {[r.node.key for r in lane.results]}"
             )
         self.start(owner, what, lambda: owner.pump(lane), lane)
+
+    def _step_on_thread(self, owner: SimulatedEngine, lane: Lane) -> None:
+        index = self.rng.randrange(len(lane.threads))
+        scene, task, first = lane.threads.pop(index)
+        what = f"step of {task.action} {task.node.key}"
+        self.start(
+            owner, what, lambda: owner.step(lane, scene, task, first), lane
+        )
 
     def _resume(self, activity: Activity) -> None:
         self.say(f"{activity.owner.name} goes on: {activity.what}")

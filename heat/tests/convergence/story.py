@@ -27,6 +27,7 @@ from heat.tests.convergence import (
     prepared,
     story_external,
     story_locks,
+    story_nested,
 )
 from heat.tests.convergence.invariants import Violation
 from heat.tests.convergence.simulation import Faults, SimulatedWorld
@@ -73,7 +74,7 @@ class Wish:
             name = "value" if kind == VALUE else "output"
             value = {"get_attr": [self.source, name]}
         properties = {"value": value}
-        if self.type != VALUE:
+        if self.type not in (VALUE, story_nested.NEST):
             properties.update(self.properties)
         made: dict = {"type": self.type, "properties": properties}
         if self.after:
@@ -118,6 +119,8 @@ class Chooser:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._values = 0
+        self.kinds = (TEST, VALUE, prepared.PICKY, lockable.LOCKABLE)
+        self.weights = (5, 1, 1, 2)
         self.slow = rng.choice((0.0, 0.2, 0.6))
 
     def first(self) -> Wishes:
@@ -149,8 +152,7 @@ class Chooser:
         return f"v{self._values}"
 
     def _wish(self) -> Wish:
-        kinds = (TEST, VALUE, prepared.PICKY, lockable.LOCKABLE)
-        type_ = self._rng.choices(kinds, (5, 1, 1, 2))[0]
+        type_ = self._rng.choices(self.kinds, self.weights)[0]
         return Wish(type_, self._value(), properties=self._properties())
 
     def _properties(self) -> tuple[tuple[str, object], ...]:
@@ -176,7 +178,10 @@ class Chooser:
         for name in list(made):
             self._change(made, name)
         for name in NAMES:
-            if name not in made and self._rng.random() < 0.05:
+            # Whose object another name holds as the user's, and nobody has
+            # cleaned up yet, can't be told by a template that wants both.
+            taken = name in made or f"x{name}" in made
+            if not taken and self._rng.random() < 0.05:
                 made[name] = self._connected(self._wish(), list(made))
         return made
 
@@ -229,6 +234,7 @@ class Story:
         self.chooser = Chooser(world.rng)
         self.owner = story_external.Owner(world)
         self.locks = story_locks.Locks(self)
+        story_nested.add_to(self)
         self.templates: list[Wishes] = []
         self.stack_id: str | None = None
         self.hurry = self.rng.choice((0.01, 0.05, 0.2))
@@ -392,7 +398,7 @@ class Story:
             "stack",
             self._number(wishes),
             {},
-            {},
+            story_nested.FILES,
             {"disable_rollback": self.rng.random() < 0.5},
         )
 
@@ -404,7 +410,7 @@ class Story:
             stack,
             self._number(wishes),
             {},
-            {},
+            story_nested.FILES,
             {"disable_rollback": self.rng.random() < 0.5},
         )
 

@@ -208,14 +208,16 @@ class Watching:
 
     def _on_killed(self, owner, ident, stack_id, uuid) -> None:
         """I7. What an engine does that was taken for dead, and wakes up in
-        the middle of a call, no database can prevent."""
+        the middle of a call, no database can prevent; and what nobody was
+        ever told of can't be retained for anybody."""
         if owner.woken:
             return
         if stack_id == USER:
             raise self.violation("I7", f"{ident} of the user's is deleted")
         for name, template in self._rows(
             "SELECT r.name, t.template FROM resource r JOIN raw_template t"
-            " ON t.id = r.current_template_id WHERE r.uuid = ?",
+            " ON t.id = r.current_template_id WHERE r.uuid = ?"
+            " AND r.nova_instance NOT NULL",
             uuid,
         ):
             wish = json.loads(template)["resources"].get(name, {})

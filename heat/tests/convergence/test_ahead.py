@@ -43,7 +43,7 @@ class AheadTest(StoryTest):
         made, run = [], self.world.db.run
 
         def counted(work):
-            made.append(work.__qualname__)
+            made.append(getattr(work, "func", work).__qualname__)
             return run(work)
 
         self.world.db.run = counted

@@ -24,7 +24,7 @@ from heat.tests.convergence import simulation, world
 from heat.tests.convergence.test_stories import attr, hot, res
 
 
-class FoundTest(base.TestCase):
+class Story(base.TestCase):
     """One engine to begin with; the plan says what befalls it, and where."""
 
     def enter(self, *plan):
@@ -75,6 +75,10 @@ class FoundTest(base.TestCase):
         self.assertEqual(objects, len(found), found)
         self.assertEqual([], self.world.plan)
 
+
+class FoundTest(Story):
+    """What was found, in the order of the finding."""
+
     def test_the_answer_to_a_claim_is_lost(self):
         """The repeated claim knows its own mark."""
         self.enter(("claim", "repeat"))
@@ -90,7 +94,7 @@ class FoundTest(base.TestCase):
         self.rest("CREATE_COMPLETE", 1)
 
     def test_killed_between_the_cloud_and_the_books(self):
-        """The object is found by its name, and deleted as it is replaced."""
+        """The object is found by its name, and adopted."""
         self.enter(("called", "kill"))
         self.create({"a": res(), "b": res(attr("a"))})
         self.rest("CREATE_COMPLETE", 2)
@@ -156,6 +160,68 @@ class FoundTest(base.TestCase):
         self.world.step()
         self.update({"b": res(fail=True)})
         self.rest("UPDATE_FAILED", 2)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)
+
+    def test_a_duplicate_of_what_is_done(self):
+        """What it has told its dependants stays told."""
+        self.enter()
+        self.create({"a": res("x"), "b": res(attr("a"))})
+        self.rest("CREATE_COMPLETE", 2)
+        self.update(
+            {
+                "a": res("x", update_replace_value="y"),
+                "b": res(attr("a"), wait_secs=5),
+            }
+        )
+        rows = {
+            row[1]: row for row in self.world.watch._living_rows(self.stack_id)
+        }
+        while not any(
+            row[1] == "b" and row[2:4] == ("UPDATE", "IN_PROGRESS")
+            for row in self.world.watch._living_rows(self.stack_id)
+        ):
+            self.assertTrue(self.world.step())
+        stack = self.world.stack(self.stack_id)
+        self.world.post(
+            self.world.context,
+            self.stack_id,
+            stack.current_traversal,
+            [(rows["a"][0], True)],
+        )
+        self.rest("UPDATE_COMPLETE", 2)
+        now = {
+            row[1]: row for row in self.world.watch._living_rows(self.stack_id)
+        }
+        self.assertEqual(f"[{now['a'][0]}]", now["b"][-1])
+
+    def test_nobody_was_told_what_was_to_be_retained(self):
+        """What an engine made and did not record is lost to everybody; it
+        is found and deleted, whatever the policy."""
+        retained = {**res(), "deletion_policy": "retain"}
+        self.enter(("called", "kill"))
+        self.create({"a": retained})
+        while self.world.plan:
+            self.assertTrue(self.world.step())
+        self.update({"b": res()})
+        self.rest("UPDATE_COMPLETE", 1)
+
+    def test_handed_back_to_another_resource(self):
+        """Who gave an object away, and was not cleaned up, leaves it."""
+        self.enter()
+        self.create({"a": res("x")})
+        self.rest("CREATE_COMPLETE", 1)
+        (made,) = self.world.watch.objects(self.stack_id)
+        self.world.faults.local = 0.0
+        self.update({"b": {**res("x"), "external_id": made}})
+        while not any(
+            row[1] == "b" and row[2:4] == ("CHECK", "COMPLETE")
+            for row in self.world.watch._living_rows(self.stack_id)
+        ):
+            self.assertTrue(self.world.step())
+        self.update({"b": res("x")})
+        self.rest("UPDATE_COMPLETE", 1)
+        self.assertEqual({made}, self.world.watch.objects(self.stack_id))
         self.delete()
         self.rest("DELETE_COMPLETE", 0)
 

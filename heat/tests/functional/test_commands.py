@@ -74,7 +74,8 @@ FILES = {
         "resources": {
             "slow": {
                 "type": "OS::Heat::TestResource",
-                "properties": {"wait_secs": 60},
+                # Its create only: nobody is to wait for its delete.
+                "properties": {"action_wait_secs": {"create": 60}},
             }
         },
     },

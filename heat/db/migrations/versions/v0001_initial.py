@@ -103,12 +103,15 @@ _table(
     _col("files_id", _INT),
     # ours: what a nested template is told of its resource
     _col("facade", _JSON),
+    _col("shares_defaults", _BOOL),
 )
 
 _table(
     "raw_template_files",
     _serial(),
     _col("files", _JSON),
+    _col("defaults", _JSON),
+    _col("content_key", _UUID),
     *_times(),
 )
 

@@ -280,7 +280,7 @@ CASES = (
      "delete_software_deployment", {"deployment_id": "d-1"}, "", None),
     ("GET", "/software_deployments/metadata/srv", None, 200,
      "metadata_software_deployments", {"server_id": "srv"}, "metadata.0",
-     f"{CONFIG} project"),
+     f"{CONFIG} updated_time"),
 )  # fmt: skip
 
 

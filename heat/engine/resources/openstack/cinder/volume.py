@@ -163,6 +163,10 @@ class Volume(rest.RestResource):
     def finish_create(self, properties: Any) -> None:
         """The rest waits until the volume is there."""
 
+    def is_whole_when_found(self) -> bool:
+        # What a backup is restored into gets its name in a second call.
+        return not self.properties["backup_id"]
+
     def is_ready(self) -> bool:
         ready = super().is_ready()
         if ready and self.action == self.CREATE:

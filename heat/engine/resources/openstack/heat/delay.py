@@ -30,6 +30,7 @@ class Delay(resource.Resource):
     """
 
     support_status = support.SupportStatus(version="11.0.0")
+    resumes_create = True
 
     PROPERTIES = (MIN_WAIT, MAX_JITTER, MULTIPLIER, ACTIONS_) = (
         "min_wait",
@@ -97,6 +98,10 @@ class Delay(resource.Resource):
 
     def handle_create(self) -> float:
         self.resource_id_set(self.physical_resource_name())
+        return self._begin("CREATE")
+
+    def resume_create(self, found: bool) -> float:
+        """Nobody knows how much of the wait is over: it begins again."""
         return self._begin("CREATE")
 
     def check_create_complete(self, until: float) -> bool:

@@ -53,6 +53,7 @@ class TestResource(resource.Resource):
     __test__ = False  # not a test, for what collects tests by name
 
     support_status = support.SupportStatus(version="2014.1")
+    resumes_create = True
 
     PROPERTIES = (
         VALUE,
@@ -176,6 +177,13 @@ class TestResource(resource.Resource):
 
     def check_create_complete(self, token: _Wait) -> bool:
         return self._over(token)
+
+    def resume_create(self, found: bool) -> _Wait:
+        """The wait began when the object was made."""
+        self.data_set(self.VALUE, self.properties[self.VALUE])
+        waiting = self._wait("create", self.properties)
+        until = waiting.until - self._objects().age(str(self.resource_id))
+        return dataclasses.replace(waiting, until=until)
 
     def find_made(self) -> str | None:
         name = self.physical_resource_name()

@@ -17,11 +17,12 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from typing import Any
+from unittest import mock
 
 from heat.common import exception
 from heat.engine import resource
 from heat.engine.clients import errors
-from heat.engine.resource import lifecycle, notation, rest
+from heat.engine.resource import lifecycle, notation, rest, resumption
 from heat.tests import base
 from heat.tests.fakes import cloud
 from heat.tests.unit.engine import stacks
@@ -214,6 +215,48 @@ class RestTest(base.TestCase):
         other = self.things.add(name="st-r-other")["id"]
         stacks.run(rsrc, "DELETE")
         self.assertEqual([other], list(self.things.stored))
+
+    def resumed(self, rsrc):
+        return resumption.Resumption(rsrc, "CREATE")
+
+    def test_another_engine_goes_on(self):
+        thing = self.things.add(status="BUILD")
+        rsrc = self.made(
+            physical_id=thing["id"], action="CREATE", status="FAILED"
+        )
+        operation = self.resumed(rsrc)
+        self.assertEqual(
+            lifecycle.Waiting(rest.POLL_SECONDS), operation.start()
+        )
+        thing["status"] = "ACTIVE"
+        self.assertEqual(lifecycle.Done(), operation.poll())
+        self.assertEqual({"GET"}, set(self.things.methods()))
+
+    def test_another_engine_meets_an_error(self):
+        thing = self.things.add(status="ERROR")
+        rsrc = self.made(
+            physical_id=thing["id"], action="CREATE", status="FAILED"
+        )
+        self.assertRaises(exception.ResourceFailure, self.resumed(rsrc).start)
+
+    def test_what_nobody_recorded_is_found_and_gone_on_with(self):
+        rsrc = self.made(action="CREATE", status="FAILED")
+        thing = self.things.add(name=rsrc.physical_resource_name())
+        self.assertEqual(lifecycle.Done(), self.resumed(rsrc).start())
+        self.assertEqual(thing["id"], rsrc.resource_id)
+        self.assertEqual({"GET"}, set(self.things.methods()))
+
+    def test_nothing_was_made(self):
+        rsrc = self.made(action="CREATE", status="FAILED")
+        self.assertRaises(exception.UpdateReplace, self.resumed(rsrc).start)
+
+    def test_what_takes_more_than_one_call_is_not_gone_on_with(self):
+        rsrc = self.made(action="CREATE", status="FAILED")
+        self.things.add(name=rsrc.physical_resource_name())
+        with mock.patch.object(Thing, "finish_create", lambda *args: None):
+            self.assertRaises(
+                exception.UpdateReplace, self.resumed(rsrc).start
+            )
 
     def test_delete_takes_nobody_elses(self):
         rsrc = self.made(

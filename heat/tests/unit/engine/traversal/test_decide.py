@@ -54,6 +54,26 @@ UPDATES = [
         Step.REPLACE,
     ),
     (
+        "interrupted while it was made, goes on",
+        UpdateFacts("CREATE", "FAILED", change=FORCES, resumes=True),
+        Step.RESUME,
+    ),
+    (
+        "interrupted, and of another class now",
+        UpdateFacts("CREATE", "FAILED", same_class=False, resumes=True),
+        Step.REPLACE,
+    ),
+    (
+        "interrupted, and becomes the user's",
+        UpdateFacts("CREATE", "FAILED", move=Move.PASS, resumes=True),
+        Step.OBSERVE,
+    ),
+    (
+        "interrupted, and held again",
+        UpdateFacts("CREATE", "FAILED", claimed=True, resumes=True),
+        Step.WAIT,
+    ),
+    (
         "failed, to be repaired, though nothing differs",
         UpdateFacts("UPDATE", "FAILED", change=Change()),
         Step.UPDATE,
@@ -158,6 +178,13 @@ CLEANUPS = [
         "external, whatever the policy",
         CleanupFacts("CHECK", "COMPLETE", external=True),
         Step.FORGET,
+    ),
+    (
+        "to be retained, but nobody knows what",
+        CleanupFacts(
+            "CREATE", "FAILED", has_object=False, deletion_policy="retain"
+        ),
+        Step.DELETE,
     ),
     (
         "retained",

@@ -1,0 +1,163 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+
+"""Nested stacks in the simulation: a template as a resource.
+
+Each such resource is a stack of two resources, the second of which reads
+the first. Its operations may block, so they run beside the turns. Stories
+with nested stacks have neither locks nor objects of the user's: one thing
+at a time.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import greenlet
+
+from heat.engine.stack import nested
+
+NEST = "nest.yaml"
+PICKY = "Test::Heat::Picky"
+INNER, OUTER = "inner", "outer"
+FILES = {
+    NEST: json.dumps(
+        {
+            "heat_template_version": "2018-08-31",
+            "parameters": {"value": {"type": "string"}},
+            "resources": {
+                INNER: {
+                    "type": PICKY,
+                    "properties": {
+                        "value": {"get_param": "value"},
+                        "action_wait_secs": {"create": 3, "delete": 3},
+                    },
+                },
+                OUTER: {
+                    "type": "OS::Heat::TestResource",
+                    "properties": {"value": {"get_attr": [INNER, "output"]}},
+                },
+            },
+            "outputs": {
+                "output": {"value": {"get_attr": [OUTER, "output"]}}
+            },
+        }
+    )
+}
+
+
+class _Local:
+    """As ``threading.local``, but for each greenlet."""
+
+    def __getattr__(self, name):
+        try:
+            return greenlet.getcurrent().__dict__[f"local {name}"]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name, value):
+        greenlet.getcurrent().__dict__[f"local {name}"] = value
+
+    def __delattr__(self, name):
+        del greenlet.getcurrent().__dict__[f"local {name}"]
+
+
+def children(engine) -> nested.Children:
+    """The port to nested stacks, for an engine that has no threads."""
+    made = nested.Children(engine)
+    made._seen = _Local()
+    return made
+
+
+def add_to(story) -> None:
+    """Let some stories have nested stacks."""
+    # Its own, so that the other stories stay as they were.
+    rng = copy.copy(story.rng)
+    if story.owner._eager or story.locks._often or rng.random() < 0.5:
+        return
+    story.chooser.kinds += (NEST,)
+    story.chooser.weights += (3,)
+
+
+class Watching:
+    """The part of the watch that knows of nested stacks."""
+
+    def _is_nested(self, traversal) -> bool:
+        return bool(
+            self._rows(
+                "SELECT 1 FROM stack WHERE current_traversal = ?"
+                " AND owner_id NOT NULL",
+                traversal,
+            )
+        )
+
+    def objects(self, stack_id: str) -> set[str]:
+        """The objects of a stack and of those below it."""
+        return {
+            row[0]
+            for row in self._rows(
+                "SELECT o.id FROM test_object o JOIN stack s"
+                " ON s.id = o.stack_id WHERE s.id = ? OR s.owner_id = ?",
+                stack_id,
+                stack_id,
+            )
+        }
+
+    def objects_of_row(self, row_id) -> list[str]:
+        """The object of a row; for a nested stack, those of the stack."""
+        return [
+            row[0]
+            for row in self._rows(
+                "SELECT o.id FROM resource r JOIN test_object o"
+                " ON o.resource_uuid = r.uuid OR (o.stack_id = r.nova_instance"
+                " AND r.resource_type = ?) WHERE r.id = ?",
+                NEST,
+                row_id,
+            )
+        ]
+
+    def rows_of_object(self, uuid) -> list[int]:
+        """The row of an object, and that of a nested stack which is going
+        and takes the object along."""
+        found = self._rows(
+            "SELECT r.id FROM resource r WHERE r.uuid = ? UNION"
+            " SELECT p.id FROM resource r JOIN stack s ON s.id = r.stack_id"
+            " JOIN resource p ON p.nova_instance = s.id"
+            " WHERE r.uuid = ? AND s.action = 'DELETE'",
+            uuid,
+            uuid,
+        )
+        return [row[0] for row in found]
+
+    def check_nested(self) -> None:
+        """I6, for the stacks below."""
+        left = self._rows(
+            "SELECT id, action FROM stack WHERE status = 'IN_PROGRESS'"
+        )
+        if left:
+            raise self.violation("I6", f"{left} never end")
+
+    def nested_objects(self, stack_id, value) -> set[str]:
+        """I1, for a stack below: its objects, when all is as wanted."""
+        stack = self._world.stack(stack_id)
+        rows = self._living_rows(stack_id)
+        if stack.deleted_at is not None or stack.status != "COMPLETE":
+            raise self.violation("I1", f"{stack_id} is {stack.status}")
+        if sorted(row[1] for row in rows) != [INNER, OUTER]:
+            raise self.violation("I1", f"{stack_id} has {rows}")
+        for row in rows:
+            if row[3] != "COMPLETE" or row[6] is not None or row[7]:
+                raise self.violation("I1", f"{row[1]} is {row}")
+            self._check_value(row[1], row[0], value)
+        return {row[4] for row in rows}
