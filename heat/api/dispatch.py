@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from werkzeug import exceptions as http_errors
-from werkzeug import routing, wrappers, wsgi
+from werkzeug import routing, wrappers
 
 from heat import policies
 from heat.api import faults, routes, validation, views
@@ -137,19 +137,11 @@ class Dispatcher:
 
         :raises RequestLimitExceeded: it is longer than the limit
         """
-        limit = self._settings.max_body
-        try:
-            raw = wsgi.get_input_stream(
-                request.environ, max_content_length=limit
-            ).read()
-        except http_errors.RequestEntityTooLarge:
-            raise exception.RequestLimitExceeded(
-                message=_("the body is longer than %s bytes") % limit
-            ) from None
-        except http_errors.HTTPException:
+        raw = validation.read_body(request.environ, self._settings.max_body)
+        if raw is None:
             raise faults.bad_request(
                 _("The connection broke before the whole body had arrived")
-            ) from None
+            )
         return validation.parse_json(raw)
 
 

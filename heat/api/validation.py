@@ -26,9 +26,12 @@ from typing import Any
 import jsonschema
 from jsonschema import exceptions as schema_errors
 from oslo_utils import strutils
-from werkzeug import datastructures
+from werkzeug import datastructures, wsgi
+from werkzeug import exceptions as http_errors
 
 from heat.api import faults
+from heat.common import exception
+from heat.common.i18n import _
 
 # Containers inside containers; templates have a limit of their own, this
 # one keeps the interpreter's recursion limit out of reach of a body.
@@ -114,6 +117,22 @@ class Query:
         if error is not None:
             raise faults.bad_request(_explain(error, "the query"))
         return values
+
+
+def read_body(environ: dict[str, Any], limit: int) -> bytes | None:
+    """The body of a WSGI request; None: the connection broke before its end.
+
+    :param limit: the most bytes it may have
+    :raises RequestLimitExceeded: it is longer
+    """
+    try:
+        return wsgi.get_input_stream(environ, max_content_length=limit).read()
+    except http_errors.RequestEntityTooLarge:
+        raise exception.RequestLimitExceeded(
+            message=_("the body is longer than %s bytes") % limit
+        ) from None
+    except http_errors.HTTPException:
+        return None
 
 
 def parse_json(raw: bytes) -> Any:

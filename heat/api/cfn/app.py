@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi, request_id
-from werkzeug import exceptions as http_errors
-from werkzeug import wrappers, wsgi
+from werkzeug import wrappers
 
 from heat import policies
 from heat.api import request as api_request
@@ -37,8 +36,7 @@ from heat.api import validation
 from heat.api.cfn import actions, answers, ec2, faults
 from heat.api.cfn.request import Query
 from heat.common import context as heat_context
-from heat.common import exception, identifier
-from heat.common.i18n import _
+from heat.common import identifier
 from heat.rpc import clients
 
 if TYPE_CHECKING:
@@ -114,20 +112,13 @@ class Requests:
         :raises RequestLimitExceeded: it is longer than the limit
         :raises CfnError: the connection broke
         """
-        limit = self._settings.max_body
-        try:
-            return wsgi.get_input_stream(
-                request.environ, max_content_length=limit
-            ).read()
-        except http_errors.RequestEntityTooLarge:
-            raise exception.RequestLimitExceeded(
-                message=_("the body is longer than %s bytes") % limit
-            ) from None
-        except http_errors.HTTPException:
+        raw = validation.read_body(request.environ, self._settings.max_body)
+        if raw is None:
             raise faults.CfnError(
                 "IncompleteBody",
                 "The connection broke before the whole body had arrived.",
-            ) from None
+            )
+        return raw
 
     def _caller(
         self,
