@@ -43,4 +43,4 @@ class MariaDBClientTest(_Cluster, test_environment_client.ClientTest):
 
 
 class MariaDBScaleTest(_Cluster, test_environment_scale.ScaleTest):
-    nested = 100
+    pass

@@ -109,6 +109,10 @@ def identity(settings: Settings) -> None:
             keystone.assign_project_role_to_user(
                 projects[project], user, roles[role]
             )
+    # An administrator who works in a user's project.
+    keystone.assign_project_role_to_user(
+        projects["demo"], keystone.find_user("admin"), roles["admin"]
+    )
     stacks = keystone.create_domain(name=STACK_DOMAIN)
     admin = keystone.create_user(
         name="heat_domain_admin",
