@@ -119,7 +119,9 @@ class CrashStory(CloudStory):
         resources: dict[str, Any] = {
             "net": res("Neutron::Net", name=f"{tag}-net"),
             "unnamed_net": res("Neutron::Net"),
-            "port": res("Neutron::Port", network="private", name=f"{tag}-port"),
+            "port": res(
+                "Neutron::Port", network="private", name=f"{tag}-port"
+            ),
             "floating": res("Neutron::FloatingIP", floating_network=EXTERNAL),
             "volume": res("Cinder::Volume", size=1, name=f"{tag}-volume"),
         }

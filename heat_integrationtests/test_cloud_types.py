@@ -29,6 +29,7 @@ from typing import Any
 
 from heatclient import exc as heat_exc
 
+from heat_integrationtests import cloud
 from heat_integrationtests.test_cloud import (
     FLAVOR,
     IMAGE,
@@ -527,7 +528,12 @@ def wished(case: Case, *changes: dict[str, Any]) -> dict[str, Any]:
 
 
 class TypesStory(CloudStory):
-    """All types at once."""
+    """All types at once; some only an administrator may make."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cloud = cloud.administrator()
+        self.heat = self.running.heat(self.cloud)
 
     def look(self, all_cases: dict[str, Case], ids: Any, which: int) -> None:
         for name, case in all_cases.items():
@@ -647,7 +653,7 @@ class RemoteStory(CloudStory):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        identity = cls.running.cloud.identity
+        identity = cloud.administrator().identity
         cls.region = f"story-{TAG}-far"
         identity.create_region(id=cls.region)
         cls.addClassCleanup(identity.delete_region, cls.region)

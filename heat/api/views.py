@@ -20,6 +20,7 @@ does not name are not shown.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib import parse
@@ -93,6 +94,12 @@ _DEPLOYMENT_KEYS = (
 )
 
 
+@functools.lru_cache(maxsize=4096)
+def _quoted(part: str) -> str:
+    """A part of a path. A list asks for the same ones again and again."""
+    return parse.quote(part, safe="")
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Links:
     """Absolute URLs of what the API shows.
@@ -105,14 +112,12 @@ class Links:
     def stack(self, identity: Row) -> str:
         """URL of the thing an identity names: a stack, resource or event."""
         known = identifier.HeatIdentifier.from_dict(dict(identity))
-        path = "/".join(
-            parse.quote(str(part), safe="")
-            for part in (known.stack_name, known.stack_id)
+        name, stack_id = (
+            _quoted(known.stack_name),
+            _quoted(str(known.stack_id)),
         )
-        tenant = parse.quote(known.tenant, safe="")
-        return (
-            f"{self.root}/v1/{tenant}/stacks/{path}{parse.quote(known.path)}"
-        )
+        stacks = f"{self.root}/v1/{_quoted(known.tenant)}/stacks"
+        return f"{stacks}/{name}/{stack_id}{parse.quote(known.path)}"
 
     def link(self, identity: Row, rel: str) -> dict[str, str]:
         """A link to the thing an identity names."""

@@ -29,7 +29,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 from oslo_db import exception as db_exc
 
-from heat.db import models, stacks
+from heat.db import models, resource_rows, stacks
 
 _table = models.object_claim
 _resource = models.resource
@@ -151,3 +151,20 @@ def _is_abandoned(conn: sa.Connection, stack_id: str) -> bool:
     """Whether a stack that is deleted only lets go: it manages no more."""
     graph = stacks.get_deps(conn, stack_id) or {}
     return bool(graph.get("abandons"))
+
+
+def settle(conn: sa.Connection, row: resource_rows.ResourceRecord) -> None:
+    """Let the other rows of a stack that have a row's object refer to it.
+
+    An object has one owner: a version of a resource that passed it on, and
+    was not cleaned up since, must not delete it.
+    """
+    conn.execute(
+        sa.update(_resource)
+        .where(
+            _resource.c.stack_id == row.stack_id,
+            _resource.c.nova_instance == row.physical_id,
+            _resource.c.id != row.id,
+        )
+        .values(external=True)
+    )

@@ -146,23 +146,6 @@ def held_external(
     return found
 
 
-def give_up(conn: sa.Connection, row: ResourceRecord) -> None:
-    """Let the other rows of a stack that have a row's object refer to it.
-
-    An object has one owner: a version of a resource that passed it on, and
-    was not cleaned up since, must not delete it.
-    """
-    conn.execute(
-        sa.update(_table)
-        .where(
-            _table.c.stack_id == row.stack_id,
-            _table.c.nova_instance == row.physical_id,
-            _table.c.id != row.id,
-        )
-        .values(external=True)
-    )
-
-
 def being_deleted(
     conn: sa.Connection, tenant: str | None, physical_ids: Collection[str]
 ) -> set[str]:
@@ -222,15 +205,7 @@ def claim(
     """
     done: set[int] = set()
     requires = requires or {}
-    free = [
-        _table.c.claim_id.is_(None),
-        sa.func.coalesce(_table.c.atomic_key, 0) == atomic_key,
-    ]
-    if not replaced:
-        free.append(_table.c.replaced_by.is_(None))
-    if action in ("CREATE", "ADOPT") and not resumes:
-        # Only what was never begun: a create is not run twice blind.
-        free.append(_table.c.action == "INIT")
+    free = _free(action, atomic_key, replaced=replaced, resumes=resumes)
     columns = _held(claim_id, engine_id, action, now)
     for chunk in _chunks(sorted(ids)):
         further: dict[str, Any] = {}
@@ -254,6 +229,22 @@ def claim(
             )
             done.update(row.id for row in rows)
     return done
+
+
+def _free(
+    action: str, atomic_key: int, *, replaced: bool, resumes: bool
+) -> list[sa.ColumnElement[bool]]:
+    """What a row must fulfil to be claimed, see :func:`claim`."""
+    free = [
+        _table.c.claim_id.is_(None),
+        sa.func.coalesce(_table.c.atomic_key, 0) == atomic_key,
+    ]
+    if not replaced:
+        free.append(_table.c.replaced_by.is_(None))
+    if action in ("CREATE", "ADOPT") and not resumes:
+        # Only what was never begun: a create is not run twice blind.
+        free.append(_table.c.action == "INIT")
+    return free
 
 
 def _held(

@@ -278,13 +278,16 @@ def update(
     if template is not None:
         values["template"] = template
     if environment is not None:
-        stored = conn.execute(
-            sa.select(_template.c.environment).where(
-                _template.c.id == template_id
-            )
-        ).scalar()
+        names: set[str] = set()
+        for stored, defaults in conn.execute(
+            sa.select(_template.c.environment, _files.c.defaults)
+            .outerjoin(_files, _files.c.id == _template.c.files_id)
+            .where(_template.c.id == template_id)
+        ):
+            names |= secrets.sealed_names(stored)
+            names |= secrets.sealed_names({shared_files.DEFAULTS: defaults})
         values["environment"] = secrets.seal_environment(
-            conn, environment, secrets.sealed_names(stored)
+            conn, environment, names
         )
         values["shares_defaults"] = False
     result = conn.execute(

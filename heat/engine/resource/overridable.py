@@ -147,8 +147,9 @@ class Overridable(Memory):
         """The id of an object that a create made whose end nobody saw.
 
         Asked before a row without an object is deleted, and before its
-        create is gone on with. Look by what only this row has (:meth:`physical_resource_name`, a tag with the uuid),
-        never by a name that a user chose.
+        create is gone on with. Look by what only this row has
+        (:meth:`physical_resource_name`, a tag with the uuid), never by a
+        name that a user chose.
 
         :returns: None: there is none, or such a type leaves nothing behind
         """

@@ -56,8 +56,6 @@ class RestResource(rest_found.FindableObject):
     pending: ClassVar[frozenset[str]] = frozenset()
     #: states that fail the action
     bad: ClassVar[frozenset[str]] = frozenset({"ERROR"})
-    #: the object's state is all that a waiting create goes by
-    resumes_create = True
     #: a deleted object is gone when the service has answered
     deleted_at_once: ClassVar[bool] = True
 
@@ -76,21 +74,6 @@ class RestResource(rest_found.FindableObject):
 
     def finish_create(self, properties: Any) -> None:
         """What takes further calls once there is an object."""
-
-    def resume_create(self, found: bool) -> Any:
-        if found and not self.is_whole_when_found():
-            raise outcomes.UpdateReplace(self.name)
-        return None
-
-    def is_whole_when_found(self) -> bool:
-        """Whether making the object is one call, and nothing is to be kept
-        of its answer: then one that was found is as good as one made."""
-        cls = type(self)
-        return (
-            cls.handle_create is RestResource.handle_create
-            and cls.make is RestResource.make
-            and cls.finish_create is RestResource.finish_create
-        )
 
     def check_create_complete(self, token: Any) -> bool:
         return self.is_ready()

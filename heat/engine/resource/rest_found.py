@@ -22,7 +22,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from heat.engine.resource import rest_body
+from heat.engine.resource import outcomes, rest_body
+
+# Where the methods are that make an object in one call, and what they are.
+_PLAIN = f"{__package__}.rest"
+_MAKING = ("handle_create", "make", "finish_create")
 
 
 class FindableObject(rest_body.RestObject):
@@ -31,6 +35,8 @@ class FindableObject(rest_body.RestObject):
     #: key of the body that may carry a mark of the row, for objects whose
     #: name says nothing of it; None: such an object isn't found again
     mark_key: ClassVar[str | None] = None
+    # The object's state is all that a waiting create goes by.
+    resumes_create = True
 
     def mark(self) -> str:
         """A text that only the object of this row carries."""
@@ -74,6 +80,17 @@ class FindableObject(rest_body.RestObject):
                 if each.get(key) == value:
                     return str(each["id"])
         return None
+
+    def resume_create(self, found: bool) -> Any:
+        if found and not self.is_whole_when_found():
+            raise outcomes.UpdateReplace(self.name)
+        return None
+
+    def is_whole_when_found(self) -> bool:
+        """Whether making the object is one call, and nothing is to be kept
+        of its answer: then one that was found is as good as one made."""
+        cls = type(self)
+        return all(getattr(cls, name).__module__ == _PLAIN for name in _MAKING)
 
     def listed(self, **filters: Any) -> list[dict[str, Any]]:
         """The service's objects that have these values, or more of them."""

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -83,9 +82,8 @@ def create(
     :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
-    request = _request(
-        template, params, files, args, environment_files, child is not None
-    )
+    sent = (template, params, files, args, environment_files)
+    request = _request(*sent, child is not None)
     stack_id = child.stack_id if child else str(uuid.uuid4())
     identity = HeatIdentifier(context.project_id or "", stack_name, stack_id)
     facade = child.facade if child else None
@@ -102,12 +100,9 @@ def create(
     tree = prepare.check(engine, context, draft, prepared)
     order = _order(draft, prepared, str(uuid.uuid4()), adopted)
 
-    tries = itertools.count()
-
     def work(conn: sa.Connection) -> begin.Begun:
-        if next(tries) and (
-            earlier := begin.begun_before(conn, stack_id, order.traversal_id)
-        ):
+        traversal_id = order.traversal_id
+        if earlier := begin.begun_before(conn, stack_id, traversal_id):
             return earlier
         _check_place(conn, engine, draft, child)
         stored = _store(conn, prepared, child)

@@ -210,9 +210,16 @@ def settle(
     scene: Scene,
     expected: Iterable[NodeKey],
     done: Iterable[Result],
+    claimed: Iterable[Task] = (),
 ) -> None:
-    """Take back what was expected and did not come true."""
+    """Take back what was expected and did not come true.
+
+    :param claimed: operations on what became ready: all that these require
+        is done, whoever marked it, and they are about to read it
+    """
     true = {each.node.key for each in done}
+    for task in claimed:
+        true.update(scene.graph.requires(task.node.key))
     for key in expected:
         if key not in true:
             scene.untell(key)

@@ -136,6 +136,8 @@ def _finish(
     superseded = [
         each for each in ended if each.task and each.node.key not in done
     ]
+    for each in superseded:
+        each.superseded = True
     passed = plan.pass_along(conn, scene) if len(current) == count else []
     rows.write(conn, scene, current + superseded + paused + passed, now)
     hooks.pause_after(

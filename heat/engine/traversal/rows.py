@@ -23,7 +23,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import events, properties_data, released, resource_data, resources
+from heat.db import (
+    claims,
+    events,
+    properties_data,
+    released,
+    resource_data,
+    resources,
+)
 from heat.engine.traversal import tasks
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene, encode_attributes
@@ -104,8 +111,8 @@ def _write_operation(
         batch.events += _adopted_events(scene, result, task, now)
     elif result.node.step is Step.RELEASE:
         batch.forget(result)
-    elif result.node.step is Step.HAND_BACK:
-        resources.give_up(conn, result.node.row)
+    elif result.node.step is Step.HAND_BACK and not result.superseded:
+        claims.settle(conn, result.node.row)
 
 
 def _write_at_once(conn: sa.Connection, batch: _Batch, result: Result) -> None:
@@ -208,7 +215,9 @@ def row_values(
         # Adopting ends with a look at the object, as CHECK does.
         values["action"] = "CHECK"
     if node.step in (Step.ADOPT, Step.HAND_BACK, Step.TAKE):
-        values["external"] = node.step is Step.ADOPT
+        # Who owns an object is for the newest traversal to say.
+        late = node.step is Step.HAND_BACK and result.superseded
+        values["external"] = late or node.step is Step.ADOPT
     metadata = rsrc.changes().metadata
     if metadata is not None or task.action in ("CREATE", "ADOPT"):
         # Else it stays: a signal may have written it meanwhile.

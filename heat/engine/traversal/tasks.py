@@ -97,12 +97,14 @@ class Result:
     :ivar task: None when nothing had to be claimed
     :ivar error: why it failed; None: it went well
     :ivar replace: the plug-in found that it needs a replacement
+    :ivar superseded: a newer traversal has begun since
     """
 
     node: Node
     task: Task | None = None
     error: Exception | None = None
     replace: bool = False
+    superseded: bool = False
     attributes: dict[tuple[str, ...], Any] = dataclasses.field(
         default_factory=dict
     )

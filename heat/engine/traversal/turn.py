@@ -303,7 +303,7 @@ def _finish(
     try:
         written = finish.finish(engine, scene, good, plan)
     finally:
-        ahead.settle(scene, plan.expected, written.done)
+        ahead.settle(scene, plan.expected, written.done, written.taken.tasks)
     return written
 
 

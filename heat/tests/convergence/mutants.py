@@ -106,8 +106,13 @@ def no_done_mark():
             else real(ready=False)
         )
 
-    with mock.patch.object(sync_points, "_open", open_):
-        yield
+    # Statements are made once, and must be made anew, before and after.
+    sync_points._advancing.cache_clear()
+    try:
+        with mock.patch.object(sync_points, "_open", open_):
+            yield
+    finally:
+        sync_points._advancing.cache_clear()
 
 
 @contextlib.contextmanager

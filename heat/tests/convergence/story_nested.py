@@ -49,9 +49,7 @@ FILES = {
                     "properties": {"value": {"get_attr": [INNER, "output"]}},
                 },
             },
-            "outputs": {
-                "output": {"value": {"get_attr": [OUTER, "output"]}}
-            },
+            "outputs": {"output": {"value": {"get_attr": [OUTER, "output"]}}},
         }
     )
 }

@@ -15,10 +15,13 @@
 from __future__ import annotations
 
 import contextlib
+from unittest import mock
 
 import sqlalchemy as sa
 
 from heat.db import sync_points
+from heat.engine.traversal import ahead
+from heat.engine.traversal.scene import Scene
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
 CHAIN = 12
@@ -144,6 +147,21 @@ class AheadTest(StoryTest):
             missing,
             {"traversal": traversal.traversal_id, "entity": str(key[0])},
         )
+
+    def test_what_others_have_done_stays_told_to_who_reads_it(self):
+        """A node that another engine marked done is required all the same
+        by an operation that was decided ahead."""
+        stack = self.world.create(chain("a", 2))
+        traversal = self.world.stack(stack).current_traversal
+        scene = self.world.db.read(
+            lambda conn: Scene.load(conn, stack, traversal, self.world.context)
+        )
+        first, second = sorted(row.id for row in self.world.rows(stack))
+        reader = mock.Mock(node=mock.Mock(key=(second, True)))
+        for claimed, required in (([reader], 99), ([], first)):
+            scene.tell(first, 99, None, None)
+            ahead.settle(scene, [(first, True)], [], claimed)
+            self.assertEqual((required,), scene.required_rows(second))
 
     def test_a_failure_in_a_chain_stops_it(self):
         template = chain("a")

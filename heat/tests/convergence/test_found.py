@@ -177,11 +177,7 @@ class FoundTest(Story):
         rows = {
             row[1]: row for row in self.world.watch._living_rows(self.stack_id)
         }
-        while not any(
-            row[1] == "b" and row[2:4] == ("UPDATE", "IN_PROGRESS")
-            for row in self.world.watch._living_rows(self.stack_id)
-        ):
-            self.assertTrue(self.world.step())
+        self.until("b", "UPDATE", "IN_PROGRESS")
         stack = self.world.stack(self.stack_id)
         self.world.post(
             self.world.context,
@@ -214,16 +210,38 @@ class FoundTest(Story):
         (made,) = self.world.watch.objects(self.stack_id)
         self.world.faults.local = 0.0
         self.update({"b": {**res("x"), "external_id": made}})
-        while not any(
-            row[1] == "b" and row[2:4] == ("CHECK", "COMPLETE")
-            for row in self.world.watch._living_rows(self.stack_id)
-        ):
-            self.assertTrue(self.world.step())
+        self.until("b", "CHECK", "COMPLETE")
         self.update({"b": res("x")})
         self.rest("UPDATE_COMPLETE", 1)
         self.assertEqual({made}, self.world.watch.objects(self.stack_id))
         self.delete()
         self.rest("DELETE_COMPLETE", 0)
+
+    def test_a_hand_back_that_was_superseded(self):
+        """It ends when the object has gone back to who gave it away."""
+        self.enter()
+        self.create({"a": res("x")})
+        self.rest("CREATE_COMPLETE", 1)
+        (made,) = self.world.watch.objects(self.stack_id)
+        self.update({"b": {**res("x"), "external_id": made}})
+        self.until("b", "CHECK", "COMPLETE")
+        self.update({"b": res("x", wait_secs=30)})
+        self.until("b", "UPDATE", "IN_PROGRESS")
+        self.update({"a": res("x")})
+        self.rest("UPDATE_COMPLETE", 1)
+        rows = self.world.watch._rows(
+            "SELECT name, external FROM resource WHERE nova_instance = ?", made
+        )
+        self.assertEqual([("a", 0)], rows)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)
+
+    def until(self, name, *state):
+        while not any(
+            row[1] == name and row[2:4] == state
+            for row in self.world.watch._living_rows(self.stack_id)
+        ):
+            self.assertTrue(self.world.step())
 
 
 class CreateAgainTest(base.TestCase):

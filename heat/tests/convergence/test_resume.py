@@ -135,9 +135,7 @@ class KilledTest(test_found.Story):
 
     def act(self, call, *args):
         stack = self.world.stack(self.stack_id)
-        self.do(
-            lambda engine: call(engine, self.world.context, stack, *args)
-        )
+        self.do(lambda engine: call(engine, self.world.context, stack, *args))
 
     def test_the_first_engine_was_only_stalled(self):
         """It wakes when another has gone on, and does no harm."""

@@ -11,23 +11,22 @@
 #    under the License.
 """As many environment files as a whole cloud is deployed with.
 
-300 files of 100 parameters, a registry of 400 entries, a tree of nested
-templates; one file is changed. On SQLite, where every child waits for the
-same writer, the tree has 20 children; on a database server 100.
+300 files of 100 parameters, a registry of 400 entries, a tree of 100 nested
+templates; one file is changed.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from typing import Any, ClassVar
+from typing import Any
 from unittest import mock
 
 from testtools import content
 
 from heat.tests.functional import base
 
-FILES, PARAMETERS, ENTRIES = 300, 100, 400
+FILES, PARAMETERS, ENTRIES, NESTED = 300, 100, 400, 100
 VERSION = "2021-04-16"
 
 
@@ -59,8 +58,7 @@ def role(number: int) -> str:
     )
 
 
-def template(nested: int) -> dict[str, Any]:
-    """The root: so many roles."""
+def template() -> dict[str, Any]:
     return {
         "heat_template_version": VERSION,
         "parameters": {"Shared": {"type": "json", "default": {}}},
@@ -69,7 +67,7 @@ def template(nested: int) -> dict[str, Any]:
                 "type": f"My::Role{number}",
                 "properties": {"all": {"get_param": "Shared"}},
             }
-            for number in range(nested)
+            for number in range(NESTED)
         },
         "outputs": {
             "told": {"value": {"get_attr": ["role7", "told"]}},
@@ -77,11 +75,8 @@ def template(nested: int) -> dict[str, Any]:
     }
 
 
-def environment(number: int, nested: int, word: str = "v") -> str:
-    """One file; the first ones map types as well.
-
-    :param nested: how many of these are templates
-    """
+def environment(number: int, word: str = "v") -> str:
+    """One file; the first ones map types as well."""
     lines = ["parameter_defaults:", f"  Shared: {{k{number}: {number}}}"]
     lines += [
         f"  P{number}_{index}: {word}{number}.{index}"
@@ -90,7 +85,7 @@ def environment(number: int, nested: int, word: str = "v") -> str:
     lines.append("resource_registry:")
     each = -(-ENTRIES // FILES)
     for entry in range(number * each, min(ENTRIES, (number + 1) * each)):
-        target = f"roles/{entry}.yaml" if entry < nested else "OS::Heat::None"
+        target = f"roles/{entry}.yaml" if entry < NESTED else "OS::Heat::None"
         lines.append(f"  My::Role{entry}: {target}")
     if lines[-1] == "resource_registry:":
         lines.pop()
@@ -98,8 +93,6 @@ def environment(number: int, nested: int, word: str = "v") -> str:
 
 
 class ScaleTest(base.FunctionalTest):
-    nested: ClassVar[int] = 20
-
     def timed(self, what: str, *call: Any, **kwargs: Any) -> Any:
         begun = time.monotonic()
         got = self.project.call(*call, **kwargs)
@@ -110,15 +103,13 @@ class ScaleTest(base.FunctionalTest):
     @mock.patch.object(base, "WAIT_SECONDS", 300)
     def test_one_of_300_files(self):
         self.seconds: dict[str, float] = {}
-        files = {
-            f"env/{n}.yaml": environment(n, self.nested) for n in range(FILES)
-        }
+        files = {f"env/{n}.yaml": environment(n) for n in range(FILES)}
         body = {
-            "template": template(self.nested),
+            "template": template(),
             "environment_files": list(files),
             "files": {
                 **files,
-                **{f"roles/{n}.yaml": role(n) for n in range(self.nested)},
+                **{f"roles/{n}.yaml": role(n) for n in range(NESTED)},
             },
         }
         got = self.timed("validate", "POST", "/validate", body).json()
@@ -136,11 +127,11 @@ class ScaleTest(base.FunctionalTest):
             "v7.0,v7.1,v7.2,v7.3,v7.4", self.project.outputs("cloud")["told"]
         )
         path = self.project.path("cloud")
-        change = {"files": {"env/7.yaml": environment(7, self.nested, "new")}}
+        change = {"files": {"env/7.yaml": environment(7, "new")}}
         got = self.timed("preview", "PATCH", f"{path}/preview", change).json()
         # Every resource may read defaults: the roles are looked into.
         self.assertEqual(
-            self.nested, sum(len(got[k]) for k in ("unchanged", "updated"))
+            NESTED, sum(len(got[k]) for k in ("unchanged", "updated"))
         )
         self.timed("patch", "PATCH", path, change)
         self.project.wait("cloud", "UPDATE_COMPLETE")

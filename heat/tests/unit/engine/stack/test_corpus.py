@@ -126,7 +126,9 @@ class CorpusTest(base.TestCase):
         error = answer.get_json()["error"]
         # What a group's members are is said below the group.
         below = error["message"].startswith("Resources.")
-        wanted = "StackValidationFailed" if below else "ResourceTypeUnavailable"
+        wanted = (
+            "StackValidationFailed" if below else "ResourceTypeUnavailable"
+        )
         self.assertEqual(wanted, error["type"], error)
         self.assertIn("HEAT-E99001 Service ", error["message"])
 
