@@ -26,6 +26,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import types
+from sqlalchemy.dialects import mysql
 
 from heat.db.types import Clipped, Json
 
@@ -89,6 +90,7 @@ _INT = sa.Integer()
 _BOOL = sa.Boolean()
 _WHEN = sa.DateTime()
 _TEXT = sa.Text()
+_LONG = sa.Text().with_variant(mysql.LONGTEXT(), "mysql")
 _S255 = sa.String(255)
 _S256 = sa.String(256)
 _S64 = sa.String(64)
@@ -110,6 +112,8 @@ raw_template = _table(
     _col("facade", _JSON),
     # ours: its parameter defaults are with the files
     _col("shares_defaults", _BOOL),
+    # ours: what it says of itself, for lists of stacks
+    _col("description", _LONG),
 )
 
 raw_template_files = _table(

@@ -105,6 +105,7 @@ def insert(
         _template,
         {
             "template": template,
+            "description": _description(template),
             "environment": secrets.seal_environment(conn, own, secret),
             "files_id": files_id,
             "shares_defaults": shares,
@@ -223,19 +224,27 @@ def _record(
 def descriptions(
     conn: sa.Connection, template_ids: Iterable[int | None]
 ) -> dict[int, str]:
-    """What versions say of themselves, by id; no files are read."""
+    """What versions say of themselves, by id.
+
+    Only those of a database that was taken over are read whole for it.
+    """
     wanted = sorted({each for each in template_ids if each is not None})
     found: dict[int, str] = {}
-    for chunk in bulk.chunks(wanted):
-        for row in conn.execute(
-            sa.select(_template.c.id, _template.c.template).where(
-                _template.c.id.in_(chunk)
-            )
-        ):
-            body = row.template or {}
-            text = body.get("description") or body.get("Description")
-            found[row.id] = text if isinstance(text, str) else ""
+    for column in (_template.c.description, _template.c.template):
+        for chunk in bulk.chunks([key for key in wanted if key not in found]):
+            for key, said in conn.execute(
+                sa.select(_template.c.id, column).where(
+                    _template.c.id.in_(chunk), column.is_not(None)
+                )
+            ):
+                text = said if isinstance(said, str) else _description(said)
+                found[key] = text
     return found
+
+
+def _description(template: Mapping[str, Any]) -> str:
+    text = template.get("description") or template.get("Description")
+    return text if isinstance(text, str) else ""
 
 
 def event_sinks(conn: sa.Connection, template_id: int) -> list[Any]:
@@ -277,6 +286,7 @@ def update(
     values: dict[str, Any] = {"updated_at": clock.utcnow()}
     if template is not None:
         values["template"] = template
+        values["description"] = _description(template)
     if environment is not None:
         names: set[str] = set()
         for stored, defaults in conn.execute(

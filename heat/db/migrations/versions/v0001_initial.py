@@ -86,12 +86,13 @@ _INT = sa.Integer()
 _BOOL = sa.Boolean()
 _WHEN = sa.DateTime()
 _TEXT = sa.Text()
+_LONG = sa.Text().with_variant(mysql.LONGTEXT(), "mysql")
 _S255 = sa.String(255)
 _S256 = sa.String(256)
 _S64 = sa.String(64)
 _S16 = sa.String(16)
 _UUID = sa.String(36)
-_JSON = sa.Text().with_variant(mysql.LONGTEXT(), "mysql")
+_JSON = _LONG
 
 _table(
     "raw_template",
@@ -104,6 +105,7 @@ _table(
     # ours: what a nested template is told of its resource
     _col("facade", _JSON),
     _col("shares_defaults", _BOOL),
+    _col("description", _LONG),
 )
 
 _table(

@@ -51,6 +51,31 @@ class TemplateTest(backends.DatabaseTestCase):
         )
         self.assertIsNone(self.call(templates.get, 99999))
 
+    def test_descriptions(self):
+        said = {"description": "hot \u00e9" + "x" * 70000}
+        ours = [
+            self.call(templates.insert, body, None, None)
+            for body in (said, {"Description": "cfn"}, {}, {"description": 1})
+        ]
+        theirs = {"id": 70, "template": {"description": "taken over"}}
+        self.call(
+            lambda conn: conn.execute(
+                sa.insert(models.raw_template).values(**theirs)
+            )
+        )
+        found = self.call(templates.descriptions, [*ours, 70, None, 999])
+        self.assertEqual(
+            {
+                **dict(
+                    zip(
+                        ours, (said["description"], "cfn", "", ""), strict=True
+                    )
+                ),
+                70: "taken over",
+            },
+            found,
+        )
+
     def test_files_of_another_make(self):
         self.call(
             lambda conn: conn.execute(
