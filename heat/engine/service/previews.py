@@ -118,7 +118,7 @@ def new_stack(found: preview_new.NewStack) -> Dict:
 
 
 def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
-    return {
+    shown: Dict = {
         api.RES_NAME: found.name,
         api.RES_ID: dict(presenters.identity(stack).resource(found.name)),
         api.RES_TYPE: found.resource_type,
@@ -133,10 +133,12 @@ def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
         api.RES_ATTRIBUTES: dict.fromkeys(found.attributes),
         api.RES_PROPERTIES: found.properties,
         "unknown_properties": list(found.unknown),
-        "external_id": found.external_id,
         api.RES_STACK_ID: dict(presenters.identity(stack)),
         api.RES_STACK_NAME: stack.name,
     }
+    if found.external_id is not None:
+        shown["external_id"] = found.external_id
+    return shown
 
 
 def changes(stack: StackRecord, found: preview_changes.Changes) -> Dict:
@@ -172,8 +174,9 @@ def _change(stack: StackRecord, found: preview_changes.Change) -> Dict:
         "certain": found.certain,
         "may_be_replaced": found.may_be_replaced,
         "retained": found.retained,
-        "ownership": found.ownership,
     }
+    if found.ownership is not None:
+        shown["ownership"] = found.ownership
     if stack.parent_resource_name:
         shown[api.RES_PARENT_RESOURCE] = stack.parent_resource_name
     if found.error is not None:

@@ -155,6 +155,8 @@ class Publisher:
 
         A nested stack has those of the stack at the top.
         """
+        if not afresh and stack_id in self._sinks:
+            return self._sinks[stack_id]
         root = roots.known(stack_id) or self._engine.db.read(
             lambda conn: roots.root_of_id(conn, stack_id)
         )

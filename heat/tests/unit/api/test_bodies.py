@@ -100,7 +100,7 @@ _CHANGE = (
     "resource_type: str, stack_identity: str, stack_name: str, "
     # ours: why, and how surely
     "reason: str, because_of: ~any, certain: bool, may_be_replaced: bool, "
-    "retained: bool, ownership: ~any}"
+    "retained: bool}"
 )
 _REDIRECT = "{code: str, message: str, title: str}"
 _FAULT = (
@@ -236,7 +236,7 @@ WRITES = (
         "resource_status_reason: str, resource_type: str, "
         "stack_identity: any, stack_name: str, updated_time: str, "
         # ours
-        "unknown_properties: [str], external_id: ~str}]}}",
+        "unknown_properties: [str]}]}}",
     ),
     (
         *("PUT", "{S}/preview", {"template": TEMPLATE}, 200),

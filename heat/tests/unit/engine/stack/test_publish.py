@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import oslo_messaging
 from oslo_config import cfg
 from oslo_messaging.notify import _impl_test
@@ -346,7 +348,7 @@ class SinkTest(PublishTest):
         self.stop()
         quiet = publish.Publisher(self.engine, None)
         read = self.engine.db.read
-        quiet_reads = []
+        quiet_reads, stack_id = [], str(uuid.uuid4())
 
         def count(work):
             quiet_reads.append(work)
@@ -354,7 +356,7 @@ class SinkTest(PublishTest):
 
         rows = [
             {
-                "stack_id": "s",
+                "stack_id": stack_id,
                 "uuid": str(number),
                 "resource_type": "T",
                 "resource_status": "COMPLETE",
@@ -365,7 +367,8 @@ class SinkTest(PublishTest):
         self.engine.db.read = count
         self.addCleanup(setattr, self.engine.db, "read", read)
         quiet._tell_all(rows)
-        self.assertEqual(1, len(quiet_reads))
+        # Whose stack it is, and the sinks of that.
+        self.assertEqual(2, len(quiet_reads))
 
 
 def ids_of(conn, stack_id):
