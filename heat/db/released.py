@@ -57,6 +57,21 @@ def insert_many(
     bulk.insert(conn, _table, rows)
 
 
+def is_registered(
+    conn: sa.Connection, stack_id: str, physical_id: str
+) -> bool:
+    """Whether a stack, which may be deleted by now, let an object go."""
+    found = conn.execute(
+        sa.select(_table.c.id)
+        .where(
+            _table.c.stack_id == stack_id,
+            _table.c.physical_resource_id == physical_id,
+        )
+        .limit(1)
+    )
+    return found.first() is not None
+
+
 def list_(conn: sa.Connection, tenant: str) -> list[ReleasedRecord]:
     """The objects that stacks of a project let go, the newest first."""
     rows = conn.execute(

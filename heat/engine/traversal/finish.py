@@ -33,6 +33,7 @@ import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.db import (
+    released,
     resources,
     sync_points,
 )
@@ -45,6 +46,7 @@ from heat.engine.traversal import (
     replacement,
     rows,
 )
+from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task, note
 
@@ -275,6 +277,8 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
                 conn, row_id, task.claim_id, values, release=False
             ):
                 rows.save_data(conn, [Result(task.node, task)])
+                if task.node.step is Step.RESUME:
+                    rows.take_from_strays(conn, task.node)
             elif "lock_found" in values:
                 # Not recorded, so it must not be locked.
                 task.operation = None
@@ -308,6 +312,10 @@ def record_stray(engine: Engine, result: Result) -> None:
     def work(conn: sa.Connection) -> None:
         rows = resources.find_physical(conn, physical_id)
         if any(row.stack_id == node.row.stack_id for row in rows):
+            return
+        # Its row knew it and let it go meanwhile: it is not ours to delete.
+        # Asked last, as whoever lets go does both at once.
+        if released.is_registered(conn, node.row.stack_id, physical_id):
             return
         stray = begin.new_row(
             node.row.stack_id,

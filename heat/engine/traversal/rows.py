@@ -33,6 +33,7 @@ from heat.db import (
 )
 from heat.engine.traversal import tasks
 from heat.engine.traversal.decide import Step
+from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene, encode_attributes
 from heat.engine.traversal.tasks import Result, Task
 
@@ -113,6 +114,28 @@ def _write_operation(
         batch.forget(result)
     elif result.node.step is Step.HAND_BACK and not result.superseded:
         claims.settle(conn, result.node.row)
+    elif result.node.step is Step.RESUME:
+        take_from_strays(conn, result.node)
+
+
+def take_from_strays(conn: sa.Connection, node: Node) -> None:
+    """Let a resumed create have the object that it found for itself alone.
+
+    Whose create it was may have come back in between, found its claim lost,
+    and put the object down as one to delete.
+    """
+    made = node.rsrc.resource_id if node.rsrc is not None else None
+    if made is None or made == node.row.physical_id:
+        return
+    found = resources.find_physical(conn, made)
+    resources.delete_unclaimed(
+        conn,
+        [
+            row.id
+            for row in found
+            if row.stray and row.stack_id == node.row.stack_id
+        ],
+    )
 
 
 def _write_at_once(conn: sa.Connection, batch: _Batch, result: Result) -> None:

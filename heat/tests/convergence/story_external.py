@@ -39,7 +39,7 @@ WHEN NEW.external AND NEW.status = 'COMPLETE' AND NEW.claim_id IS NULL
 AND NEW.action NOT IN ('INIT', 'ADOPT', 'DELETE')
 AND NEW.current_template_id =
     (SELECT raw_template_id FROM stack WHERE id = NEW.stack_id)
-BEGIN SELECT note('theirs', NEW.nova_instance, NEW.stack_id, NULL); END;
+BEGIN SELECT note('theirs', NEW.nova_instance, NEW.id, NEW.requires); END;
 CREATE TRIGGER seen_ours AFTER UPDATE OF external ON resource
 WHEN OLD.external AND NOT NEW.external
 BEGIN SELECT note('ours', NEW.nova_instance, NEW.stack_id, NULL); END;
@@ -186,8 +186,12 @@ class Watching:
                 (ident, stack_id),
             )
 
-    def _on_theirs(self, _owner, ident, stack_id, _none) -> None:
+    def _on_theirs(self, _owner, ident, row_id, requires) -> None:
         self._give(ident, USER)
+        # It gets no update any more, not even one that was begun: whatever
+        # it hung on goes when the template says so, as for any that passes.
+        self._uses[row_id] = set(json.loads(requires))
+        self._will_use.pop(row_id, None)
 
     def _on_ours(self, _owner, ident, stack_id, _none) -> None:
         if ident is not None:

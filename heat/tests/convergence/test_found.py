@@ -236,6 +236,61 @@ class FoundTest(Story):
         self.delete()
         self.rest("DELETE_COMPLETE", 0)
 
+    def test_retained_from_an_engine_taken_for_dead(self):
+        """It wakes and finds its row gone; what it had recorded, and what
+        others let go since, is not its to clean up."""
+        retained = {**res(wait_secs=5), "deletion_policy": "retain"}
+        self.enter(("called", None), ("after a commit", "stall"))
+        self.create({"a": retained})
+        sleeper = self.world.engines[0]
+        while self.world.plan:
+            self.assertTrue(self.world.step())
+        self.update({"b": res()})
+        self.rest("UPDATE_COMPLETE", 1)
+        self.world.wake(sleeper)
+        self.rest("UPDATE_COMPLETE", 1)
+        theirs = self.world.watch._rows(
+            "SELECT count(*) FROM test_object WHERE stack_id = 'user'"
+        )
+        self.assertEqual([(1,)], theirs)
+
+    def test_what_an_update_failed_on_becomes_the_users(self):
+        """It gets no update any more, so nothing waits for one."""
+        self.enter()
+        self.create({"a": res("x"), "b": res(attr("a"))})
+        self.rest("CREATE_COMPLETE", 2)
+        made, _user = self.world.watch.objects_by_name(self.stack_id)["b"]
+        changed = res("x", update_replace_value="y")
+        self.update({"a": changed, "b": res(attr("a"), fail=True)})
+        self.rest("UPDATE_FAILED", 3)
+        self.update({"a": changed, "b": {**res(), "external_id": made}})
+        self.rest("UPDATE_COMPLETE", 1)
+
+    def test_a_stray_that_a_resumed_create_finds(self):
+        """It is found by its name while it is down to be deleted."""
+        for wait_secs in (0, 60):
+            with self.subTest(wait_secs=wait_secs):
+                self.enter(("called", "stall"))
+                self.create({"a": res(wait_secs=wait_secs)})
+                sleeper = self.world.engines[0]
+                while not self.released():
+                    self.step_or_sweep()
+                self.world.wake(sleeper)
+                self.rest("CREATE_COMPLETE", 1)
+
+    def released(self):
+        """Whether what an engine held that is taken for dead is free."""
+        return any(
+            row[1:4] == ("a", "CREATE", "FAILED")
+            for row in self.world.watch._living_rows(self.stack_id)
+        )
+
+    def step_or_sweep(self):
+        if not self.world.step():
+            self.world.pass_time(simulation.SWEEP_EVERY)
+            for owner in self.world.able():
+                self.world.start_sweep(owner)
+
     def until(self, name, *state):
         while not any(
             row[1] == name and row[2:4] == state
