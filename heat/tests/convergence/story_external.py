@@ -209,6 +209,13 @@ class Watching:
             raise self.violation("I1", f"{ident} is let go, nobody asked")
         if there and not owned:
             self._give(ident, USER)
+            # One that was locked leaves a row that says DELETE_COMPLETE.
+            for (row_id,) in self._rows(
+                "SELECT r.id FROM resource r JOIN test_object o"
+                " ON o.resource_uuid = r.uuid WHERE o.id = ?",
+                ident,
+            ):
+                self._uses.pop(row_id, None)
 
     def _on_killed(self, owner, ident, stack_id, uuid) -> None:
         """I7. What an engine does that was taken for dead, and wakes up in
