@@ -251,7 +251,8 @@ def _claim(
     engine.probe("claimed")
     take(engine, scene, taken, tasks, claimed)
     taken.again.extend(linked)
-    taken.left.extend(w.key for w in wishes if w.key not in set(linked))
+    made = set(linked)
+    taken.left.extend(w.key for w in wishes if w.key not in made)
 
 
 def take(
