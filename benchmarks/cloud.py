@@ -25,28 +25,39 @@ from __future__ import annotations
 import argparse
 import collections
 import pathlib
+import resource
 import threading
 import time
 from typing import Any
 
 from heatclient import exc
 
+from heat.osc import lock
 from heat_integrationtests import cloud, faults
 
 _MANY = 10**6
 _LOOK_SECONDS = 2.0
 
 
-class Threads:
-    """The most threads that a process and its children had at a time."""
+class Cluster(cloud.CloudCluster):
+    """The service with the engine's own timing: on a loaded machine, the
+    short one of the stories makes it take itself for dead."""
+
+    engine_options = ()
+
+
+class Use:
+    """The most threads and memory that one of a process and its children
+    had at a time."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self.most = 0
+        self.threads = 0
+        self.mebibytes = 0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
-    def __enter__(self) -> Threads:
+    def __enter__(self) -> Use:
         self._thread.start()
         return self
 
@@ -56,8 +67,10 @@ class Threads:
 
     def _watch(self) -> None:
         while not self._done.wait(0.2):
-            found = [len(list(path.glob("task/*"))) for path in self._all()]
-            self.most = max(self.most, *found, 0)
+            for path in self._all():
+                threads = len(list(path.glob("task/*")))
+                self.threads = max(self.threads, threads)
+                self.mebibytes = max(self.mebibytes, _resident(path))
 
     def _all(self) -> list[pathlib.Path]:
         found = [pathlib.Path(f"/proc/{self._pid}")]
@@ -70,6 +83,14 @@ class Threads:
                     continue
                 found += [pathlib.Path("/proc", each) for each in text.split()]
         return found
+
+
+def _resident(process: pathlib.Path) -> int:
+    try:
+        pages = int((process / "statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
+    return pages * resource.getpagesize() >> 20
 
 
 def template(count: int) -> dict[str, Any]:
@@ -115,9 +136,26 @@ def told(region: faults.FaultyRegion, count: int) -> None:
     region.calm()
 
 
-def measure(running: Any, region: faults.FaultyRegion, count: int) -> None:
+def lock_and_unlock(
+    heat: Any, ident: str, region: faults.FaultyRegion, count: int
+) -> None:
+    """Lock a stack with all that is in it, and unlock it."""
+    for what, body in (
+        ("LOCK", lock.lock_body("all", None, None)),
+        ("UNLOCK", lock.UNLOCK_BODY),
+    ):
+        began = time.monotonic()
+        lock.post(heat, body, ident)
+        wait(heat, ident, f"{what}_COMPLETE")
+        print(f"{what.lower()}: {time.monotonic() - began:.1f} s")
+        told(region, count)
+
+
+def measure(
+    running: Any, region: faults.FaultyRegion, count: int, locks: bool
+) -> None:
     heat = running.heat()
-    with Threads(running.processes["engine-0"].pid) as threads:
+    with Use(running.processes["engine-0"].pid) as use:
         began = time.monotonic()
         made = heat.stacks.create(
             stack_name=f"bench-{int(time.time())}",
@@ -126,25 +164,31 @@ def measure(running: Any, region: faults.FaultyRegion, count: int) -> None:
         )["stack"]["id"]
         try:
             wait(heat, made, "CREATE_COMPLETE")
-        finally:
             print(f"create: {time.monotonic() - began:.1f} s")
             told(region, count)
+            if locks:
+                lock_and_unlock(heat, made, region, count)
+        finally:
             began = time.monotonic()
             heat.stacks.delete(made)
             wait(heat, made, "DELETE_COMPLETE")
     print(f"delete: {time.monotonic() - began:.1f} s")
     told(region, count)
-    print(f"threads of the engine's worker: {threads.most} at most")
+    print(f"threads of the engine's worker: {use.threads} at most")
+    print(f"memory of the engine's worker: {use.mebibytes} MiB at most")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--servers", type=int, default=100)
+    parser.add_argument(
+        "--lock", action="store_true", help="lock and unlock them, too"
+    )
     args = parser.parse_args()
     admin = cloud.administrator()
     region = faults.FaultyRegion(admin).start()
     try:
-        running = cloud.CloudCluster(1, region=region.name)
+        running = Cluster(1, region=region.name)
         admin.compute.update_quota_set(
             admin.identity.get_project(running.project_id),
             instances=_MANY,
@@ -155,7 +199,7 @@ def main() -> None:
         running.start()
         try:
             region.calm()
-            measure(running, region, args.servers)
+            measure(running, region, args.servers, args.lock)
         finally:
             running.stop()
     finally:

@@ -299,10 +299,122 @@ def neutron_cases() -> dict[str, Case]:
             ({"port": 11, "network": 12}, {"port": 13}),
             one_id=True,
         ),
+        **quality_cases(name),
+        **trunk_cases(name),
         # A value that the router's other parts are waited for with.
         "interface_router": Case(
             "Heat::Value",
             {"value": {"str_split": [":", ref("interface"), 0]}},
+        ),
+    }
+
+
+def quality_cases(name: Callable[[str], str]) -> dict[str, Case]:
+    def rule(
+        kind: str,
+        key: str,
+        one: int,
+        two: int,
+        **more: Any,
+    ) -> Case:
+        words = {
+            "BandwidthLimit": "bandwidth_limit",
+            "DscpMarking": "dscp_marking",
+            "MinimumBandwidth": "minimum_bandwidth",
+            "MinimumPacketRate": "minimum_packet_rate",
+        }[kind]
+        shown = neutron(
+            f"qos/alias_{words}_rules",
+            f"alias_{words}_rule",
+        )
+        return Case(
+            f"Neutron::QoS{kind}Rule",
+            {"policy": ref("policy"), key: one, **more},
+            {key: two},
+            {"policy": ref("other_policy")},
+            shown,
+            ({key: one}, {key: two}),
+        )
+
+    return {
+        "policy": Case(
+            "Neutron::QoSPolicy",
+            {"name": name("policy")},
+            {"name": None, "description": "two", "shared": True},
+            {},
+            neutron("qos/policies", "policy"),
+            (
+                {"name": name("policy"), "shared": False},
+                {"description": "two", "shared": True},
+            ),
+        ),
+        "other_policy": Case("Neutron::QoSPolicy", {}),
+        "limit": rule("BandwidthLimit", "max_kbps", 2000, 3000),
+        "marking": rule("DscpMarking", "dscp_mark", 10, 12),
+        "minimum": rule("MinimumBandwidth", "min_kbps", 100, 200),
+        "packets": rule(
+            "MinimumPacketRate", "min_kpps", 1, 2, direction="any"
+        ),
+        "served_net": Case(
+            "Neutron::Net",
+            {"qos_policy": ref("policy")},
+            {"qos_policy": ref("other_policy")},
+            {},
+            neutron("networks", "network"),
+        ),
+    }
+
+
+def trunk_cases(name: Callable[[str], str]) -> dict[str, Case]:
+    def carried(tag: int, port: str) -> list[dict[str, Any]]:
+        return [
+            {
+                "port": ref(port),
+                "segmentation_id": tag,
+                "segmentation_type": "vlan",
+            }
+        ]
+
+    def segment(number: int) -> dict[str, Any]:
+        return {
+            "network": ref("wide_net"),
+            "network_type": "vlan",
+            "physical_network": "physnet1",
+            "segmentation_id": number,
+        }
+
+    return {
+        "trunk_port": Case("Neutron::Port", NET),
+        "carried_port": Case("Neutron::Port", NET),
+        "other_carried_port": Case("Neutron::Port", NET),
+        "trunk": Case(
+            "Neutron::Trunk",
+            {
+                "port": ref("trunk_port"),
+                "sub_ports": carried(5, "carried_port"),
+            },
+            {
+                "name": name("trunk"),
+                "sub_ports": [
+                    *carried(6, "carried_port"),
+                    *carried(5, "other_carried_port"),
+                ],
+            },
+            {},
+            neutron("trunks", "trunk"),
+            ({}, {"name": name("trunk")}),
+        ),
+        "wide_net": Case("Neutron::Net", {}),
+        "segment": Case(
+            "Neutron::Segment",
+            segment(150),
+            {"name": name("segment"), "description": "two"},
+            segment(151),
+            neutron("segments", "segment"),
+            (
+                {"network_type": "vlan", "segmentation_id": 150},
+                {"name": name("segment"), "description": "two"},
+            ),
         ),
     }
 
@@ -556,6 +668,7 @@ class TypesStory(CloudStory):
         ident = self.create(first)
         made = self.ids(ident)
         self.look(table, made, 0)
+        self.read_attributes(ident)
         self.act(ident, "check", "CHECK_COMPLETE")
         self.no_drift(ident)
 
@@ -590,6 +703,16 @@ class TypesStory(CloudStory):
                     Exception, "404|ould not be found"
                 ):
                     case.shown(self.cloud, last[name])
+
+    def read_attributes(self, ident: str) -> None:
+        """Each attribute that a type says it has can be read."""
+        for each in self.heat.resources.list(ident):
+            kind = self.heat.resource_types.get(each.resource_type)
+            found = self.heat.resources.get(ident, each.resource_name)
+            with self.subTest(each.resource_type):
+                self.assertLessEqual(
+                    {*kind["attributes"]} - {"show"}, {*found.attributes}
+                )
 
     def no_drift(self, ident: str) -> None:
         for each in self.heat.resources.list(ident):
@@ -636,6 +759,22 @@ class DriftStory(CloudStory):
         self.assertEqual(
             {"a": "1"}, self.cloud.block_storage.get_volume(volume).metadata
         )
+
+    def test_repaired_in_nested_stacks(self) -> None:
+        resources = {
+            "group": res(
+                "Heat::ResourceGroup",
+                count=1,
+                resource_def=res("Neutron::Net"),
+            )
+        }
+        ident = self.create(resources)
+        net = self.physical(self.physical(ident, "group"), "0")
+        self.cloud.network.put(
+            f"/networks/{net}", json={"network": {"admin_state_up": False}}
+        ).raise_for_status()
+        self.update(ident, resources, converge=True)
+        self.assertTrue(self.cloud.network.get_network(net).is_admin_state_up)
 
     def test_gone(self) -> None:
         resources = {"net": res("Neutron::Net"), "other": res("Neutron::Net")}

@@ -28,7 +28,7 @@ from urllib import parse
 from werkzeug import wrappers
 
 from heat import policies
-from heat.api import dispatch, faults, views
+from heat.api import dispatch, faults, login, views
 from heat.api import settings as api_settings
 from heat.common import context as heat_context
 
@@ -198,7 +198,8 @@ class Context:
     """Leaves the caller's context for the dispatcher.
 
     With Keystone, auth_token has checked the token and put what it says
-    into headers that no client can set. Without, the project in the URL is
+    into headers that no client can set, or the layer that takes passwords
+    has left what Keystone told it. Without, the project in the URL is
     the caller's.
     """
 
@@ -218,7 +219,8 @@ class Context:
         if self._settings.auth_strategy == "noauth":
             context = _anonymous(environ)
         else:
-            context = self._authenticated(environ)
+            known = environ.pop(login.ENV_LOGGED_IN, None)
+            context = known or self._authenticated(environ)
         context.is_admin = self._policy.is_admin(context)
         environ[dispatch.ENV_CONTEXT] = context
         return self._application(environ, start_response)

@@ -52,7 +52,8 @@ AUTH_PASSWORD = (
     cfg.BoolOpt(
         "multi_cloud",
         default=False,
-        help="Let users name the identity service to log in at.",
+        help="Take a name and a password in the place of a token, and let "
+        "users name the identity service to log in at.",
     ),
     cfg.ListOpt(
         "allowed_auth_uris",
@@ -194,7 +195,12 @@ ENGINE = (
 )
 
 PASTE_DEPLOY = (
-    cfg.StrOpt("flavor", help="Flavor of the WSGI pipeline."),
+    cfg.StrOpt(
+        "flavor",
+        help="With ``standalone`` the API takes a name and a password in the "
+        "place of a token, and logs in at [clients_keystone] auth_uri. "
+        "Other values have no effect.",
+    ),
     cfg.StrOpt(
         "api_paste_config",
         default="api-paste.ini",
@@ -259,9 +265,6 @@ WITHOUT_EFFECT = (
     ("DEFAULT", "cloud_backend", "clients come from entry points"),
     ("DEFAULT", "keystone_backend", "keystoneauth is used"),
     ("DEFAULT", "loadbalancer_template", "there is no such resource type"),
-    ("auth_password", "multi_cloud", "requests bring a token"),
-    ("auth_password", "allowed_auth_uris", "requests bring a token"),
-    ("paste_deploy", "flavor", "the pipeline is composed in code"),
     ("paste_deploy", "api_paste_config", "the pipeline is composed in code"),
     ("noauth", "token_response", "see [DEFAULT] auth_strategy"),
 )

@@ -36,6 +36,9 @@ Sections = Mapping[str, Mapping[str, Any]]
 TOKEN_SECONDS = 86400
 #: Quotas are not what most tests are about; those that are set their own.
 PLENTY = 10000
+#: Seconds that services wait for one another: a hundred servers that build at
+#: once on a small machine make them wait, and who gives up makes it worse.
+PATIENCE = 300
 
 
 def write(settings: Settings) -> None:
@@ -207,6 +210,7 @@ def nova(settings: Settings) -> Sections:
             "allow_resize_to_same_host": "true",
             # Resizes wait for whoever asked to confirm them.
             "resize_confirm_window": 0,
+            "rpc_response_timeout": PATIENCE,
             "reserved_host_memory_mb": 0,
         },
         "api_database": _database(settings, "nova_api"),
@@ -255,11 +259,12 @@ def neutron(settings: Settings) -> Sections:
             "host": HOST,
             "transport_url": settings.rabbit,
             "core_plugin": "ml2",
-            "service_plugins": "router",
+            "service_plugins": "router,qos,trunk,segments",
             "auth_strategy": "keystone",
             "state_path": settings.data / "neutron",
             "api_paste_config": settings.etc / "neutron/api-paste.ini",
             "dhcp_agent_notification": "false",
+            "rpc_response_timeout": PATIENCE,
             "rpc_workers": 0,
         },
         "database": _database(settings, "neutron"),
@@ -277,7 +282,7 @@ def ml2() -> Sections:
             "type_drivers": "local,flat,vlan,vxlan",
             "project_network_types": "vxlan",
             "mechanism_drivers": "heat_cloud",
-            "extension_drivers": "port_security",
+            "extension_drivers": "port_security,qos",
         },
         "ml2_type_flat": {"flat_networks": "*"},
         "ml2_type_vlan": {"network_vlan_ranges": "physnet1:100:199"},
@@ -303,6 +308,7 @@ def cinder(settings: Settings) -> Sections:
             "resource_query_filters_file": settings.etc
             / "cinder/filters.json",
             "service_down_time": 120,
+            "rpc_response_timeout": PATIENCE,
             "quota_volumes": PLENTY,
             "quota_snapshots": PLENTY,
             "quota_gigabytes": PLENTY * 10,

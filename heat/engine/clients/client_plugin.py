@@ -226,6 +226,13 @@ class ClientPlugin:
     def _key(self, entity: str, value: str) -> tuple[Any, ...]:
         return (*cache.scope(self.context), self.service, entity, value)
 
+    # -- waiting -------------------------------------------------------------
+
+    def listed_in(self, entity: str, state: str) -> set[str]:
+        """The ids of the project's objects that are in a state."""
+        found = self.collection(entity).list(status=state)
+        return {str(each["id"]) for each in found}
+
     # -- what an error means -------------------------------------------------
 
     def is_client_exception(self, ex: BaseException) -> bool:

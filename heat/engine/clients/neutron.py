@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from openstack import exceptions as sdk_exceptions
 
 from heat.common.i18n import _
-from heat.engine.clients import cache, sdk
+from heat.engine.clients import cache, collection, sdk
 
 _VERBS = re.compile(r"(create|show|update|delete|list)_([a-z_]+)")
 
@@ -103,6 +103,16 @@ class NeutronPlugin(sdk.SdkPlugin):
 
     def adapter(self) -> Any:
         return self.client().proxy
+
+    def rules_of(self, policy: str, kind: str) -> collection.Rest:
+        """The rules of one kind that a QoS policy has."""
+        return collection.Rest(
+            self.service,
+            self.adapter,
+            key=kind,
+            plural=f"{kind}s",
+            path=f"/qos/policies/{policy}/{kind}s",
+        )
 
     def has_extension(self, alias: str) -> bool:
         """Whether the service has an extension."""

@@ -21,16 +21,12 @@ from novaclient import client as nova_client
 from novaclient import exceptions as nova_exceptions
 
 from heat.common import exception
-from heat.engine.clients import (
-    building,
-    client_plugin,
-    collection,
-    errors,
-    settings,
-)
+from heat.engine.clients import client_plugin, collection, errors, settings
 
 #: The newest that a request asks for: types of boot volumes came with it.
 MICROVERSION = "2.67"
+#: The state of a server that is being deleted.
+DELETING = "deleting"
 
 
 def _plain(made: Any) -> dict[str, Any]:
@@ -145,27 +141,17 @@ class NovaPlugin(client_plugin.ClientPlugin):
                 return None
             raise
 
-    # -- waiting -------------------------------------------------------------
-
-    def note_build(self, server_id: str) -> None:
-        """Note that a server was asked for just now."""
-        building.SERVERS.began(self._project(), server_id)
-
-    def is_building(self, server_id: str) -> bool:
-        """Whether a server is being built; all of a project are asked for.
-
-        False also when nobody can tell: then the server is to be looked at.
-        """
-        return building.SERVERS.has(
-            self._project(), server_id, self._all_building
-        )
-
-    def _project(self) -> tuple[object, ...]:
-        context = self.context
-        return getattr(context, "project_id", None), self.region_name()
-
-    def _all_building(self) -> set[str]:
-        listed = self.collection("servers").call(
-            "list", detailed=False, search_opts={"status": "BUILD"}
+    def listed_in(self, entity: str, state: str) -> set[str]:
+        """See the base. That servers are deleted is told by a task."""
+        version = None
+        asked = {"status": state}
+        if state == DELETING:
+            # Only administrators could ask older services for that.
+            version = "2.83"
+            if not self.is_at_least(version):
+                return set()
+            asked = {"task_state": state}
+        listed = self.collection(entity, version).call(
+            "list", detailed=False, search_opts=asked
         )
         return {str(each.id) for each in listed}

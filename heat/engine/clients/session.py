@@ -98,6 +98,17 @@ def keystone_url(context: Any) -> str | None:
     return str(found) if found else None
 
 
+def _is_own_cloud(context: Any) -> bool:
+    """Whether the caller's identity service is this service's, too."""
+    own = settings.option("auth_uri", None, "clients_keystone")
+    theirs = getattr(context, "auth_url", None)
+    return not (own and theirs) or _plain(theirs) == _plain(own)
+
+
+def _plain(url: str) -> str:
+    return str(url).rstrip("/").removesuffix("/v3").rstrip("/")
+
+
 def auth(context: Any) -> Any:
     """The keystoneauth plug-in of a context.
 
@@ -112,7 +123,8 @@ def auth(context: Any) -> Any:
         made = _token(context, token)
         if deferred is not None:
             made = lasting.Lasting(made, lambda: _deferred(deferred))
-        return _with_service(made)
+        # What vouches for the user is nothing for the cloud of another.
+        return _with_service(made) if _is_own_cloud(context) else made
     if _has_password(context):
         return generic.Password(
             auth_url=keystone_url(context) or "",

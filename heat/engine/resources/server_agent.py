@@ -25,9 +25,13 @@ from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.clients import settings, stack_domain
 from heat.engine.resources import stack_user
+from heat.engine.software import deployments
 
 #: key of the metadata
 AGENT = "os-collect-config"
+
+#: the key under which the agent finds what it has to deploy
+DEPLOYMENTS = deployments.METADATA_KEY
 
 TRANSPORT = "software_config_transport"
 BY_CFN, BY_HEAT = "POLL_SERVER_CFN", "POLL_SERVER_HEAT"
@@ -40,17 +44,26 @@ class PolledServer(stack_user.StackUser):
     def configure_agent(self, properties: Any) -> dict[str, Any]:
         """Make the agent's user, and the metadata that tell of it.
 
-        Without a domain for users of stacks there is no such user, and the
-        metadata are what they were.
+        Without a domain for users of stacks there is no such user. That
+        there are no deployments is told, too: whoever looks for them finds
+        a list, from the beginning.
 
         :param properties: typed values by name
-        :returns: the metadata
+        :returns: the metadata, without the deployments
         :raises heat.common.exception.Error: the transport can't be had
         """
         metadata = self.metadata_get()
-        if not self.has_stack_domain():
-            return metadata
-        transport = properties[TRANSPORT]
+        listed = metadata.pop(DEPLOYMENTS, [])
+        if self.has_stack_domain():
+            self._tell_agent(metadata, properties[TRANSPORT])
+        self.metadata_set({**metadata, DEPLOYMENTS: listed})
+        return metadata
+
+    def _tell_agent(self, metadata: dict[str, Any], transport: str) -> None:
+        """Put into metadata where the agent asks, and as whom.
+
+        :raises heat.common.exception.Error: the transport can't be had
+        """
         if transport not in _COLLECTORS:
             raise exception.Error(
                 _(
@@ -65,13 +78,20 @@ class PolledServer(stack_user.StackUser):
         name = _COLLECTORS[transport]
         told = self._by_cfn() if transport == BY_CFN else self._by_heat()
         before = metadata.get(AGENT)
+        if not isinstance(before, dict):
+            before = {}
+        others = _COLLECTORS.values()
         metadata[AGENT] = {
-            **(before if isinstance(before, dict) else {}),
+            **{k: v for k, v in before.items() if k not in others},
             "collectors": ["ec2", name, "local"],
             name: told,
         }
-        self.metadata_set(metadata)
-        return metadata
+
+    def updated_metadata(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        """The template's, and what the agent needs beside these."""
+        now = self.metadata_get()
+        kept = {key: now[key] for key in (AGENT, DEPLOYMENTS) if key in now}
+        return {**wanted, **kept}
 
     def _by_cfn(self) -> dict[str, Any]:
         """What the agent needs to ask by signed requests."""

@@ -24,6 +24,9 @@ from heat.engine.resource import notation, outcomes, rest
 
 #: what a volume is made from
 _SOURCES = ("backup_id", "image", "imageRef", "snapshot_id", "source_volid")
+#: key of the metadata with the mark of the row, where a user chose both name
+#: and description
+_MARK = "made_by"
 
 
 class Volume(rest.RestResource):
@@ -107,6 +110,8 @@ class Volume(rest.RestResource):
     bad = frozenset(
         {"ERROR", "ERROR_EXTENDING", "ERROR_RESTORING", "ERROR_DELETING"}
     )
+    creating = "creating"
+    deleting = "deleting"
     deleted_at_once = False
 
     def validate(self) -> None:
@@ -133,6 +138,22 @@ class Volume(rest.RestResource):
         if body.get("metadata"):
             body["metadata"] = _texts(body["metadata"])
         return body
+
+    def marked(self, body: dict[str, Any]) -> dict[str, Any]:
+        body = super().marked(body)
+        if self.properties["name"] and self.properties["description"]:
+            metadata = body.get("metadata") or {}
+            body["metadata"] = {**metadata, _MARK: self.mark()}
+        return body
+
+    def find_made(self) -> str | None:
+        found = super().find_made()
+        if found is not None or self.uuid is None:
+            return found
+        for each in self.listed():
+            if (each.get("metadata") or {}).get(_MARK) == self.mark():
+                return str(each["id"])
+        return None
 
     def make(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Make it, or have a backup restored into a new one."""
@@ -309,6 +330,7 @@ class Volume(rest.RestResource):
         metadata = dict(resource_data.get("metadata") or {})
         read_only = metadata.pop("readonly", None)
         metadata.pop("attached_mode", None)
+        metadata.pop(_MARK, None)
         found["metadata"] = metadata
         if read_only is not None:
             found["read_only"] = read_only == "True"

@@ -128,6 +128,19 @@ class SoftwareDeploymentGroup(group.GroupResource):
         return attributes.select_from_attribute(found, path)
 
 
+class SoftwareDeployments(SoftwareDeploymentGroup):
+    """The old name of OS::Heat::SoftwareDeploymentGroup."""
+
+    support_status = support.SupportStatus(
+        status=support.HIDDEN,
+        version="7.0.0",
+        message=_("Use OS::Heat::SoftwareDeploymentGroup instead."),
+        previous_status=support.SupportStatus(
+            status=support.DEPRECATED, version="2014.1"
+        ),
+    )
+
+
 class StructuredDeploymentGroup(SoftwareDeploymentGroup):
     """A structured config, deployed on a group of servers."""
 
@@ -140,5 +153,6 @@ class StructuredDeploymentGroup(SoftwareDeploymentGroup):
 def resource_mapping() -> dict[str, type[resource.Resource]]:
     return {
         "OS::Heat::SoftwareDeploymentGroup": SoftwareDeploymentGroup,
+        "OS::Heat::SoftwareDeployments": SoftwareDeployments,
         "OS::Heat::StructuredDeploymentGroup": StructuredDeploymentGroup,
     }

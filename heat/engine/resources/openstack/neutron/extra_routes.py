@@ -20,7 +20,7 @@ from typing import Any
 from heat.common import exception
 from heat.engine.clients import errors
 from heat.engine.resource import notation
-from heat.engine.resources.openstack.neutron import neutron
+from heat.engine.resources.openstack.neutron import implied, neutron
 
 
 class ExtraRouteSet(neutron.NeutronResource):
@@ -39,6 +39,7 @@ class ExtraRouteSet(neutron.NeutronResource):
         }} (update, =[]) -- The routes.
     """)
     finds = {"router": "neutron.router"}
+    implicit_dependencies = staticmethod(implied.of_extra_routes)
 
     def _ask(self, verb: str, routes: list[dict[str, Any]]) -> None:
         if routes:

@@ -82,6 +82,16 @@ def of_router_gateway(name: str, definitions: Definitions) -> set[str]:
     return needed
 
 
+def of_extra_routes(name: str, definitions: Definitions) -> set[str]:
+    """The interfaces of its router: by them the next hops are reached."""
+    router = _named(definitions[name], *_ROUTER)
+    return {
+        other
+        for other, each in _of_type(INTERFACE, definitions)
+        if router & _named(each, *_ROUTER)
+    }
+
+
 def of_server(name: str, definitions: Definitions) -> set[str]:
     """The subnets of the networks that the server is attached to."""
     networks = _properties(definitions[name]).get("networks")

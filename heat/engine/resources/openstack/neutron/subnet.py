@@ -81,6 +81,7 @@ class Subnet(neutron.NeutronResource):
         "subnetpool": "subnetpool_id",
     }
     not_sent = frozenset({"tags"})
+    cleared = {"gateway_ip": None}
     finds = {
         "network": "neutron.network",
         "segment": "neutron.segment",

@@ -24,9 +24,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import errors
-from heat.engine.resource import outcomes, rest
-from heat.engine.resources import server_agent
+from heat.engine.clients import errors, nova
 from heat.engine.resources.openstack.neutron import implied
 from heat.engine.resources.openstack.nova import (
     server_actions,
@@ -50,12 +48,11 @@ _PLAIN = {
     "security_groups": "security_groups",
     "tags": "tags",
 }
-_SOFT_DELETED = "SOFT_DELETED"
 #: The last version of Nova's API that writes files into a server.
 _LAST_WITH_FILES = "2.56"
 
 
-class Server(server_actions.ActingServer, server_agent.PolledServer):
+class Server(server_actions.ActingServer):
     """A virtual or bare machine."""
 
     default_client_name = "nova"
@@ -89,6 +86,11 @@ class Server(server_actions.ActingServer, server_agent.PolledServer):
             "REVERT_RESIZE",
         }
     )
+    creating = "BUILD"
+    deleting = nova.DELETING
+    # Nova's own record goes later, after what it has to clean up; what is
+    # deleted softly, in hours or days.
+    gone = frozenset({"DELETED", "SOFT_DELETED"})
     deleted_at_once = False
     never_shown = frozenset(
         {
@@ -104,6 +106,11 @@ class Server(server_actions.ActingServer, server_agent.PolledServer):
     )
 
     implicit_dependencies = staticmethod(implied.of_server)
+
+    beside = (
+        *server_actions.ActingServer.beside,
+        server_networks.OWN_PORTS,
+    )
 
     # -- checks --------------------------------------------------------------
 
@@ -196,15 +203,8 @@ class Server(server_actions.ActingServer, server_agent.PolledServer):
             server_networks.forget_ports(self)
             raise
 
-    def finish_create(self, properties: Any) -> None:
-        """The server is asked for; it's ready when its status says so."""
-        self.client_plugin().note_build(self.resource_id)
-
     def check_create_complete(self, token: Any) -> bool:
-        # Many wait at once: who of them still builds is one question.
-        if self.client_plugin().is_building(self.resource_id):
-            raise outcomes.PollDelay(rest.POLL_SECONDS)
-        if not self.is_ready():
+        if not super().check_create_complete(token):
             return False
         server_networks.associate(self, self.properties)
         return True
@@ -270,10 +270,13 @@ class Server(server_actions.ActingServer, server_agent.PolledServer):
             self.delete_user()
         return gone
 
+    def forget_beside(self) -> list[tuple[str, str]]:
+        left = server_networks.part_with_ports(self)
+        ports = [("OS::Neutron::Port", port) for port in left]
+        return [*ports, *super().forget_beside()]
+
     def judge_deleting(self, shown: Mapping[str, Any]) -> None:
         status = str(shown.get("status") or "").upper()
-        if status == "DELETED" or status == _SOFT_DELETED:
-            return
         if status == "ERROR" and not shown.get("OS-EXT-STS:task_state"):
             raise exception.ResourceInError(
                 resource_status=status, status_reason=self.fault(shown)

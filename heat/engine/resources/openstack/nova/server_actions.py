@@ -21,13 +21,14 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.resource import outcomes, rest
+from heat.engine.resources import server_agent
 from heat.engine.resources.openstack.nova import server_lock
 
 #: key of the resource's data: the image that the last snapshot made
 _SNAPSHOT = "snapshot_image_id"
 
 
-class ActingServer(server_lock.LockableServer):
+class ActingServer(server_lock.LockableServer, server_agent.PolledServer):
     """A server, and what can be done with it beside changing it."""
 
     def listed(self, **filters: Any) -> list[dict[str, Any]]:
@@ -44,6 +45,8 @@ class ActingServer(server_lock.LockableServer):
         self.collection().call(action, self.resource_id, idempotent=False)
 
     def handle_suspend(self) -> Any:
+        """Suspend it, and keep its user out."""
+        super().handle_suspend()
         if self.judge(self.shown()) != "SUSPENDED":
             self._ask("suspend")
         return "SUSPENDED"
@@ -52,6 +55,8 @@ class ActingServer(server_lock.LockableServer):
         return self._reached(token)
 
     def handle_resume(self) -> Any:
+        """Let the user in again before the agent awakes."""
+        super().handle_resume()
         if self.judge(self.shown()) != "ACTIVE":
             self._ask("resume")
         return "ACTIVE"

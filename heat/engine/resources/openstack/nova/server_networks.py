@@ -20,9 +20,11 @@ the server.
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from heat.common import exception
@@ -30,7 +32,7 @@ from heat.common.i18n import _
 from heat.engine.clients import errors, settings
 
 #: key of the resource's data that lists ports made here
-_OWN_PORTS = "internal_ports"
+OWN_PORTS = "internal_ports"
 _EXTRA = "port_extra_properties"
 _ALLOCATE = "allocate_network"
 #: between two looks whether a port is free: with all others a second or two
@@ -138,12 +140,12 @@ def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_ports(server: Any) -> list[str]:
-    found: list[str] = json.loads(server.data().get(_OWN_PORTS, "[]"))
+    found: list[str] = json.loads(server.data().get(OWN_PORTS, "[]"))
     return found
 
 
 def _remember(server: Any, ports: Iterable[str]) -> None:
-    server.data_set(_OWN_PORTS, json.dumps(list(ports)))
+    server.data_set(OWN_PORTS, json.dumps(list(ports)))
 
 
 def forget_ports(server: Any, which: Iterable[str] | None = None) -> None:
@@ -163,17 +165,92 @@ def forget_ports(server: Any, which: Iterable[str] | None = None) -> None:
         _remember(server, [port for port in own if port not in gone])
 
 
+def part_with_ports(server: Any) -> list[str]:
+    """Delete the ports made here that nothing uses; the others."""
+    used = []
+    for port in _own_ports(server):
+        with contextlib.suppress(errors.NotFound):
+            if _neutron(server, "port").get(port).get("device_id"):
+                used.append(port)
+    forget_ports(server, set(_own_ports(server)).difference(used))
+    return used
+
+
+# -- which port is which card -------------------------------------------------
+
+
+def _ports(server: Any) -> list[dict[str, Any]]:
+    found = _neutron(server, "port").list(device_id=server.resource_id)
+    return [dict(each) for each in found]
+
+
+def _fits(each: Mapping[str, Any], port: Mapping[str, Any]) -> bool:
+    """Whether a port is what a card asks for."""
+    if each["port"]:
+        return bool(each["port"] == port["id"])
+    fixed = port["fixed_ips"]
+    wrong = (
+        each["network"] and each["network"] != port["network_id"],
+        each["subnet"] and each["subnet"] not in _values(fixed, "subnet_id"),
+        each["fixed_ip"]
+        and _address(each["fixed_ip"])
+        not in map(_address, _values(fixed, "ip_address")),
+    )
+    return bool(each["network"] or each["subnet"]) and not any(wrong)
+
+
+def _values(fixed: Iterable[Mapping[str, Any]], key: str) -> list[str]:
+    return [each[key] for each in fixed if each.get(key)]
+
+
+def _address(text: str) -> Any:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return text
+
+
+def _found(
+    cards: Sequence[Mapping[str, Any]],
+    ports: Iterable[Mapping[str, Any]],
+    own: Collection[str],
+) -> list[str | None]:
+    """The port of each card, None for none; no port is that of two.
+
+    Cards that say more choose first, and one for which a port is made here
+    takes such a one before others.
+    """
+    left, found = list(ports), dict[int, str]()
+    for place in sorted(range(len(cards)), key=lambda i: _vague(cards[i])):
+        each = cards[place]
+        made = not each["port"] and bool(each["subnet"] or each[_EXTRA])
+        fitting = sorted(
+            (port for port in left if _fits(each, port)),
+            key=lambda port: (port["id"] in own) is not made,
+        )
+        if fitting:
+            left.remove(fitting[0])
+            found[place] = str(fitting[0]["id"])
+    return [found.get(place) for place in range(len(cards))]
+
+
+def _vague(each: Mapping[str, Any]) -> int:
+    keys = ("port", "fixed_ip", "subnet", _EXTRA)
+    return next((i for i, key in enumerate(keys) if each[key]), len(keys))
+
+
 # -- floating addresses -------------------------------------------------------
 
 
 def associate(server: Any, properties: Any) -> None:
     """Let the floating IPs of the cards lead to the server's ports."""
-    wanted = [e for e in properties["networks"] or () if e["floating_ip"]]
-    if not wanted:
+    cards = _named(properties)
+    if not any(each["floating_ip"] for each in cards):
         return
-    ports = _neutron(server, "port").list(device_id=server.resource_id)
-    for each in wanted:
-        port = _port_of(each, ports)
+    ports = _found(cards, _ports(server), _own_ports(server))
+    for each, port in zip(cards, ports, strict=True):
+        if not each["floating_ip"]:
+            continue
         if port is None:
             raise exception.Error(
                 _("The server has no port for the floating IP %s.")
@@ -184,23 +261,19 @@ def associate(server: Any, properties: Any) -> None:
         )
 
 
-def _port_of(
-    each: Mapping[str, Any], ports: Iterable[Mapping[str, Any]]
-) -> str | None:
-    for port in ports:
-        subnets = {fixed["subnet_id"] for fixed in port["fixed_ips"]}
-        if each["port"] == port["id"] or (
-            not each["port"]
-            and (
-                each["network"] == port["network_id"]
-                or each["subnet"] in subnets
-            )
-        ):
-            return str(port["id"])
-    return None
-
-
 # -- changes ------------------------------------------------------------------
+
+
+def _named(properties: Any) -> list[dict[str, Any]]:
+    """The cards of which something is said."""
+    given = properties["networks"] or ()
+    return [dict(each) for each in given if not each[_ALLOCATE]]
+
+
+def _chooses(properties: Any) -> bool:
+    """Whether the cards are left for Nova to choose."""
+    given = properties["networks"]
+    return not given or given[0][_ALLOCATE] == "auto"
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -209,33 +282,51 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def change(server: Any, before: Any, after: Any) -> None:
-    """Detach the cards that aren't wanted any more, attach the new ones."""
-    old = [dict(each) for each in before["networks"] or ()]
-    new = [dict(each) for each in after["networks"] or ()]
+    """Detach the cards that aren't wanted any more, attach the new ones.
+
+    What Nova chose goes when networks are named, unless it is what they
+    ask for; Nova chooses again when none are named any more.
+
+    :raises heat.common.exception.Error: Nova doesn't detach in time
+    """
+    ports, own = _ports(server), set(_own_ports(server))
+    old, new = _named(before), _named(after)
+    holds = _found(old, ports, own)
+    stale = list(zip(old, holds, strict=True))
     for each in list(new):
-        match = next((o for o in old if _same(o, each)), None)
+        match = next((o for o in stale if _same(o[0], each)), None)
         if match is not None:
-            old.remove(match)
+            stale.remove(match)
             new.remove(each)
-    servers = server.collection()
-    ports = _neutron(server, "port").list(device_id=server.resource_id)
-    for each in old:
-        port = _port_of(each, ports)
-        if port is not None:
-            ports = [each for each in ports if each["id"] != port]
-            servers.call("interface_detach", server.resource_id, port)
+    gone = [port for _card, port in stale if port is not None]
+    spare = [port for port in ports if port["id"] not in holds]
+    # What an earlier try has attached is not attached again.
+    fitting = _found(new, spare, own)
+    new = [e for e, port in zip(new, fitting, strict=True) if port is None]
+    spare = [port for port in spare if port["id"] not in fitting]
+    if _chooses(before) and not _chooses(after):
+        gone += [str(port["id"]) for port in spare]
+    if gone:
+        # Else its addresses are still in use when they are asked for anew.
+        _let_go(server, server.resource_id, gone)
+        forget_ports(server, gone)
     for each in new:
-        asked = card(server, after, each)
-        servers.call(
-            "interface_attach",
-            server.resource_id,
-            asked.get("port-id"),
-            asked.get("net-id"),
-            asked.get("v4-fixed-ip") or asked.get("v6-fixed-ip"),
-            tag=asked.get("tag"),
-            idempotent=False,
-        )
+        _attach(server, card(server, after, each))
+    if _chooses(after) and not _chooses(before) and not spare:
+        _attach(server, {})
     associate(server, after)
+
+
+def _attach(server: Any, asked: Mapping[str, Any]) -> None:
+    server.collection().call(
+        "interface_attach",
+        server.resource_id,
+        asked.get("port-id"),
+        asked.get("net-id"),
+        asked.get("v4-fixed-ip") or asked.get("v6-fixed-ip"),
+        tag=asked.get("tag"),
+        idempotent=False,
+    )
 
 
 def live(server: Any, wanted: Any) -> list[dict[str, Any]]:
@@ -243,14 +334,15 @@ def live(server: Any, wanted: Any) -> list[dict[str, Any]]:
 
     A port that one of the wanted cards is satisfied with is that card.
     """
-    ports = _neutron(server, "port").list(device_id=server.resource_id)
-    found: list[dict[str, Any]] = []
-    for each in wanted["networks"] or ():
-        port = _port_of(each, ports)
-        if port is not None:
-            ports = [other for other in ports if other["id"] != port]
-            found.append({k: v for k, v in each.items() if v is not None})
-    return [*found, *({"port": port["id"]} for port in ports)]
+    ports, cards = _ports(server), _named(wanted)
+    held = _found(cards, ports, _own_ports(server))
+    found = [
+        {k: v for k, v in each.items() if v is not None}
+        for each, port in zip(cards, held, strict=True)
+        if port is not None
+    ]
+    spare = [{"port": p["id"]} for p in ports if p["id"] not in held]
+    return [*found, *spare]
 
 
 def detach(server: Any, properties: Any) -> list[str]:

@@ -22,6 +22,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from heat.engine.resource import outcomes, rest
+from heat.engine.resources import server_agent
 from heat.engine.resources.openstack.nova import server_networks, user_data
 
 _REPLACE = "REPLACE"
@@ -79,6 +80,11 @@ def _at_once(server: Any, after: Any, changed: Mapping[str, Any]) -> None:
         servers.call("set_tags", ident, after["tags"] or [])
     if "admin_pass" in changed and after["admin_pass"]:
         servers.call("change_password", ident, after["admin_pass"])
+    if server_agent.TRANSPORT in changed and (
+        after["user_data_format"] == "SOFTWARE_CONFIG"
+    ):
+        # The agent reads of it where it has looked so far.
+        server.configure_agent(after)
     if "networks" in changed:
         server_networks.change(server, server.properties, after)
 

@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import datetime
 
+import fixtures
 import keystoneauth1.exceptions
 from keystoneauth1 import access, fixture
 from keystoneauth1 import session as ks_session
 from keystoneauth1.identity import access as access_auth
 from keystoneauth1.identity import base as identity_base
+from oslo_config import cfg
 from requests_mock.contrib import fixture as requests_fixture
 
+from heat.common import config, exception
 from heat.common import context as heat_context
-from heat.common import exception
-from heat.engine.clients import lasting, registry, session
+from heat.engine.clients import lasting, registry, session, settings
 from heat.tests import base
 
 URL = "http://compute.example/servers"
@@ -163,6 +165,30 @@ class ContextTest(base.TestCase):
             with self.subTest(name):
                 self.assertTrue(session.has_credentials(context))
                 made = session.auth(context)
+                self.assertEqual(wanted, type(made).__name__)
+
+    def test_what_vouches_stays_in_its_own_cloud(self):
+        """A service token is no business of the cloud of somebody else."""
+        vouching = session.password("s", "x", "p", "http://k/v3")
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                "heat.engine.clients.session._service", lambda: vouching
+            )
+        )
+        conf = cfg.ConfigOpts()
+        config.register(conf)
+        conf([], project="heat", default_config_files=[])
+        self.addCleanup(settings.configure, settings.conf())
+        settings.configure(conf)
+        for own, wanted in (
+            (None, "ServiceTokenAuthWrapper"),
+            ("http://k", "ServiceTokenAuthWrapper"),
+            ("http://k/v3/", "ServiceTokenAuthWrapper"),
+            ("http://other/v3", "Token"),
+        ):
+            with self.subTest(own):
+                conf.set_override("auth_uri", own, group="clients_keystone")
+                made = session.auth(self.context(auth_token="t"))
                 self.assertEqual(wanted, type(made).__name__)
 
     def test_stored_trust_needs_a_trustee(self):

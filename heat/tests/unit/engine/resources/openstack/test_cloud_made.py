@@ -84,6 +84,26 @@ class FindMadeTest(base.TestCase):
             "OS::Neutron::Net", self.cloud.networks, name="everybody's"
         )
 
+    def test_by_the_mark_where_a_user_chose_all_words(self):
+        url = f"{cloud.SERVICES['block-storage']}/volumes"
+        volumes = self.cloud.objects(url, "volume", "volumes")
+        # The plain list has no metadata.
+        details = self.cloud.objects(f"{url}/detail", "volume", "volumes")
+        details.stored = volumes.stored
+        rsrc = self.made(
+            "OS::Cinder::Volume",
+            name="disk",
+            description="mine",
+            size=1,
+            metadata={"a": "1"},
+        )
+        made = volumes.add(**rsrc.create_body(rsrc.properties))
+        self.assertEqual(("disk", "mine"), (made["name"], made["description"]))
+        volumes.add(**{**made, "id": None, "metadata": {"a": "1"}})
+        self.assertEqual(made["id"], self.again(rsrc).find_made())
+        live = rsrc.parse_live_resource_data(rsrc.properties, made)
+        self.assertEqual({"a": "1"}, live["metadata"])
+
     def test_by_the_mark_where_there_are_no_names(self):
         self.crashed(
             "OS::Neutron::FloatingIP",

@@ -139,6 +139,22 @@ class ImpliedOrderTest(base.TestCase):
         )
         self.assertEqual({"router", "interface"}, needs["ip"])
 
+    def test_extra_routes_after_the_interfaces_of_their_router(self):
+        router = {"get_resource": "router"}
+        needs = self.needs(
+            {
+                "router": _typed("Neutron::Router"),
+                "interface": _typed(
+                    "Neutron::RouterInterface", router=router, subnet="s"
+                ),
+                "far": _typed(
+                    "Neutron::RouterInterface", router="other", subnet="t"
+                ),
+                "routes": _typed("Neutron::ExtraRouteSet", router=router),
+            }
+        )
+        self.assertEqual({"router", "interface"}, needs["routes"])
+
     def test_gateway_between_interface_and_floating_ip(self):
         router = {"get_resource": "router"}
         needs = self.needs(
@@ -190,6 +206,12 @@ class ValidationTest(base.TestCase):
         rsrc = cls("r", view.definition.resource_definitions["r"], stack)
         rsrc.load_state(uuid=str(uuid.uuid4()))
         return rsrc
+
+    def test_a_subnet_without_gateway_any_more(self):
+        subnet = self.made("Neutron::Subnet", network="n", cidr="10.0.0.0/24")
+        for value in (None, ""):
+            body = subnet.update_body(["gateway_ip"], {"gateway_ip": value})
+            self.assertEqual({"gateway_ip": None}, body)
 
     def test_refused(self):
         boots = {"flavor": "f", "image": "i"}

@@ -10,19 +10,27 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""What a server is asked for with: disks, user data."""
+"""What a server is asked for with: disks, ports, user data."""
 
 from __future__ import annotations
 
 import dataclasses
 import email
+import itertools
+import json
 import types
 import uuid
+from unittest import mock
 
 from heat.common import context as heat_context
 from heat.common import exception
 from heat.engine import resource
-from heat.engine.resources.openstack.nova import server_disks, user_data
+from heat.engine.clients import errors
+from heat.engine.resources.openstack.nova import (
+    server_disks,
+    server_networks,
+    user_data,
+)
 from heat.tests import base
 from heat.tests.unit.engine import stacks
 
@@ -165,6 +173,203 @@ class DisksTest(base.TestCase):
             {"vda": "s:snap:3:1", "vdb": "v"},
             server_disks.legacy(rsrc.properties),
         )
+
+
+class PortsTest(base.TestCase):
+    def test_left_beside_a_server_that_is_let_go(self):
+        """What somebody uses stays, and is told of."""
+        ports = {"used": {"device_id": "s"}, "free": {"device_id": ""}}
+
+        class Ports:
+            def get(self, ident):
+                if ident not in ports:
+                    raise errors.NotFound("gone")
+                return ports[ident]
+
+            def delete(self, ident):
+                if ports.pop(ident, None) is None:
+                    raise errors.NotFound("gone")
+
+        rsrc = server()
+        key = server_networks.OWN_PORTS
+        self.assertEqual({key, rsrc.USER_ID}, set(type(rsrc).beside))
+        rsrc.data_set(key, json.dumps(["used", "free", "gone"]))
+        with mock.patch.object(
+            server_networks, "_neutron", lambda *_args: Ports()
+        ):
+            left = rsrc.forget_beside()
+        self.assertEqual([("OS::Neutron::Port", "used")], left)
+        self.assertEqual({"used"}, set(ports))
+        self.assertEqual(["used"], json.loads(rsrc.data()[key]))
+
+
+class Cards:
+    """Nova and Neutron as far as a server's cards go."""
+
+    def __init__(self, rsrc, *ports):
+        self.rsrc, self.done, self.ids = rsrc, [], itertools.count(1)
+        self.ports = {}
+        self.slow = 0
+        for each in ports:
+            self.add(device_id="server", **each)
+
+    def __call__(self, _server, entity):
+        return {"port": self, "subnet": self}[entity]
+
+    def add(self, ident=None, ip="", subnet="sub", **values):
+        ident = ident or f"port{next(self.ids)}"
+        fixed = [{"subnet_id": subnet, "ip_address": ip}]
+        self.ports[ident] = {"id": ident, "fixed_ips": fixed, **values}
+        return self.ports[ident]
+
+    def list(self, device_id):
+        self.slow -= 1
+        for ident in [*self.ports]:
+            port = self.ports[ident]
+            if port["device_id"] == "leaving" and self.slow < 0:
+                port["device_id"] = ""
+        wanted = (device_id, "leaving")
+        return [e for e in self.ports.values() if e["device_id"] in wanted]
+
+    def get(self, ident):
+        if ident not in self.ports:
+            return {"network_id": "net"}
+        return self.ports[ident]
+
+    def create(self, body):
+        self.done.append(("create", body.get("fixed_ips")))
+        return self.add(device_id="", network_id=body["network_id"])
+
+    def delete(self, ident):
+        self.done.append(("delete", ident))
+        del self.ports[ident]
+
+    def call(self, name, server_id, *args, **_more):
+        self.done.append((name, *args[:3]))
+        if name == "interface_detach":
+            self.ports[args[0]]["device_id"] = "leaving"
+        elif any(each["device_id"] == "leaving" for each in self.list("-")):
+            raise AssertionError("attached before it was detached")
+
+
+class NetworksTest(base.TestCase):
+    A = {"network": "net", "network_id": "net"}
+
+    def change(self, before, after, *ports, own=(), slow=0):
+        """What is done; the ports are those that the server has."""
+        rsrc = server(networks=before)
+        rsrc.resource_id_set("server")
+        rsrc.data_set(server_networks.OWN_PORTS, json.dumps(list(own)))
+        cards = Cards(rsrc, *ports)
+        cards.slow = slow
+        wanted = server(networks=after).properties
+        with (
+            mock.patch.object(server_networks, "_neutron", cards),
+            mock.patch.object(server_networks, "_DETACH_SECONDS", 0),
+            mock.patch.object(type(rsrc), "collection", lambda _self: cards),
+        ):
+            server_networks.change(rsrc, rsrc.properties, wanted)
+        self.left = json.loads(rsrc.data()[server_networks.OWN_PORTS])
+        return cards.done
+
+    def test_one_more_and_one_less(self):
+        one, two = {"network": "n1"}, {"network": "n2"}
+        first = {"ident": "p1", "network_id": "n1"}
+        second = {"ident": "p2", "network_id": "n2"}
+        attached = ("interface_attach", None, "n2", None)
+        self.assertEqual([attached], self.change([one], [one, two], first))
+        self.assertEqual(
+            [("interface_detach", "p1")],
+            self.change([one, two], [two], first, second),
+        )
+        self.assertEqual([], self.change([one, two], [two, one], first))
+
+    def test_attached_when_the_old_one_is_gone(self):
+        for after, attached in (
+            ({"port": "p9"}, ("p9", None, None)),
+            (
+                {"network": "n1", "fixed_ip": "10.0.0.9"},
+                (None, "n1", "10.0.0.9"),
+            ),
+        ):
+            done = self.change(
+                *([{"network": "n1"}], [after]),
+                {"ident": "p1", "network_id": "n1", "ip": "10.0.0.5"},
+                slow=3,
+            )
+            self.assertEqual(
+                [("interface_detach", "p1"), ("interface_attach", *attached)],
+                done,
+            )
+
+    def test_a_port_made_here_goes_with_its_card(self):
+        one = {"network": "n1", "subnet": "s1"}
+        port = {"ident": "p1", "network_id": "n1", "subnet": "s1"}
+        done = self.change([one], [{"port": "p9"}], port, own=["p1", "p2"])
+        self.assertEqual(
+            [
+                ("interface_detach", "p1"),
+                ("delete", "p1"),
+                ("interface_attach", "p9", None, None),
+            ],
+            done,
+        )
+        self.assertEqual(["p2"], self.left)
+        done = self.change([{"port": "p1"}], [{"subnet": "s2"}], port)
+        self.assertEqual(
+            [
+                ("interface_detach", "p1"),
+                ("create", [{"subnet_id": "s2"}]),
+                ("interface_attach", "port1", None, None),
+            ],
+            done,
+        )
+        self.assertEqual(["port1"], self.left)
+
+    def test_of_two_on_a_network_the_right_one(self):
+        fixed = {"network": "n1", "fixed_ip": "10.0.0.5"}
+        six = {"network": "n1", "fixed_ip": "2001:db8:0::5"}
+        ports = [
+            {"ident": "p1", "network_id": "n1", "ip": "2001:db8::5"},
+            {"ident": "p2", "network_id": "n1", "ip": "10.0.0.5"},
+            {"ident": "p3", "network_id": "n1", "ip": "10.0.0.7"},
+        ]
+        plain = {"network": "n1"}
+        for gone, port in ((plain, "p3"), (fixed, "p2"), (six, "p1")):
+            before = [plain, fixed, six]
+            after = [each for each in before if each != gone]
+            self.assertEqual(
+                [("interface_detach", port)],
+                self.change(before, after, *ports),
+            )
+
+    def test_what_nova_chose(self):
+        """It goes for what is named, or is just that, and comes again."""
+        auto = [{"allocate_network": "auto"}]
+        none = [{"allocate_network": "none"}]
+        named = [{"network": "n2"}]
+        first = {"ident": "p1", "network_id": "n1"}
+        second = {"ident": "p2", "network_id": "n2"}
+        gone = ("interface_detach", "p1")
+        attached = ("interface_attach", None, "n2", None)
+        chosen = ("interface_attach", None, None, None)
+        for before, after, ports, done in (
+            (None, named, [first], [gone, attached]),
+            ([], named, [first], [gone, attached]),
+            (auto, named, [first], [gone, attached]),
+            (None, named, [second], []),
+            (None, auto, [first], []),
+            (None, none, [first], [gone]),
+            (none, named, [], [attached]),
+            (named, [], [second], [("interface_detach", "p2"), chosen]),
+            (named, auto, [second], [("interface_detach", "p2"), chosen]),
+            (named, none, [second], [("interface_detach", "p2")]),
+            # An earlier try came as far as that.
+            (named, [], [first], []),
+            (named, [{"port": "p1"}], [first], []),
+        ):
+            with self.subTest(before=before, after=after, ports=ports):
+                self.assertEqual(done, self.change(before, after, *ports))
 
 
 class UserDataTest(base.TestCase):
