@@ -28,6 +28,8 @@ The layers, outermost first, and why each stands where it stands:
     inside pass through a second ``Faults``, so that a page may read them.
 ``Versions``
     Discovery works without a token.
+``PasswordLogin`` (only where passwords are taken)
+    Passes ``AuthProtocol`` by: Keystone itself has told who the caller is.
 ``AuthProtocol`` (only with Keystone)
     Checks the token before a byte of the body is read.
 ``Context``
@@ -45,7 +47,7 @@ from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
 from heat import policies
-from heat.api import dispatch, middleware
+from heat.api import dispatch, login, middleware
 from heat.api import settings as api_settings
 from heat.rpc import clients
 
@@ -83,7 +85,10 @@ def _keystone(conf: cfg.ConfigOpts, app: Any) -> Any:
     # Imported here: it costs a standalone server half of its start-up.
     from keystonemiddleware import auth_token
 
-    return auth_token.AuthProtocol(app, {"oslo_config_config": conf})
+    checked = auth_token.AuthProtocol(app, {"oslo_config_config": conf})
+    if login.is_wanted(conf):
+        return login.PasswordLogin(checked, app, conf)
+    return checked
 
 
 def _cors(conf: cfg.ConfigOpts, app: Any) -> Any:

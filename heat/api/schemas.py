@@ -68,10 +68,10 @@ _STACK: Mapping[str, Any] = {
     "files_container": _LINE_OR_NULL,
     "timeout_mins": {
         "type": ["integer", "string", "null"],
-        "minimum": 1,
+        "minimum": 0,
         "maximum": 2**31 - 1,
-        "pattern": r"\A0*[1-9][0-9]{0,8}\Z",
-        "description": "a whole number of minutes greater than 0",
+        "pattern": r"\A0*[0-9]{1,9}\Z",
+        "description": "a whole number of minutes, 0 for the usual timeout",
     },
     "disable_rollback": _TRUTH,
     "converge": _TRUTH,

@@ -23,6 +23,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from oslo_serialization import jsonutils
+
 from heat.api import faults, validation
 from heat.common import template_format
 from heat.common.i18n import _
@@ -46,6 +48,15 @@ _FLAGS = ("disable_rollback", "converge", "existing")
 # In the data of an exported stack: what its environment was made of.
 _LAYERS = ("environment_layers",)
 MAX_TAG = 80
+
+# The sections of an environment, empty.
+_SECTIONS: Mapping[str, Any] = {
+    "parameters": {},
+    "parameter_defaults": {},
+    "resource_registry": {},
+    "encrypted_param_names": [],
+    "event_sinks": [],
+}
 
 Fetch = Callable[[str], str]
 
@@ -84,7 +95,8 @@ def read(
         if body.get("environment") or body.get("environment_files"):
             # What the request says replaces what the stack was made with.
             adopted = {k: v for k, v in adopted.items() if k not in _LAYERS}
-        args["adopt_stack_data"] = adopted
+        # As text, which is what engines of every make read.
+        args["adopt_stack_data"] = jsonutils.dumps(adopted)
     explicit = body.get("parameters") or {}
     args["explicit_parameters"] = sorted(explicit)
     return StackRequest(
@@ -123,6 +135,9 @@ def _args(body: Mapping[str, Any]) -> dict[str, Any]:
             args[name] = validation.is_true(args[name])
     if "timeout_mins" in args:
         args["timeout_mins"] = int(args["timeout_mins"])
+        if not args["timeout_mins"]:
+            # A client that rounds seconds down means nothing by it.
+            del args["timeout_mins"]
     if "tags" in args:
         args["tags"] = tags(args["tags"])
     return args
@@ -219,6 +234,9 @@ def _environment(
                 _("environment: the section parameters must be an object")
             )
         merged["parameters"] = {**below, **explicit}
+    if body.get("environment_files"):
+        # Other makes merge the files into sections, which must be there.
+        merged = {**_SECTIONS, **merged}
     return merged
 
 

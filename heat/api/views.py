@@ -197,18 +197,24 @@ def update_preview(row: Row) -> dict[str, Any]:
     """What an update would change.
 
     The groups stand at the top, as published, and once more below
-    ``resource_changes``, where python-heatclient looks for them.
+    ``resource_changes``, as deployed services answer and python-heatclient
+    expects. Only at the top is the identity of a stack a text.
     """
     groups = {
-        name: [_change(change) for change in row.get(name) or ()]
+        name: list(row.get(name) or ())
         for name in ("unchanged", "updated", "replaced", "added", "deleted")
     }
     extra = {k: v for k, v in row.items() if k not in groups}
-    return {**extra, **groups, "resource_changes": groups}
+    published = {
+        name: [_change(change) for change in changes]
+        for name, changes in groups.items()
+    }
+    return {**extra, **published, "resource_changes": groups}
 
 
 def _change(row: Row) -> dict[str, Any]:
-    shown = dict(row)
+    unpublished = ("resource_identity", "creation_time")
+    shown = {k: v for k, v in row.items() if k not in unpublished}
     identity = shown.get("stack_identity")
     if isinstance(identity, Mapping):
         shown["stack_identity"] = identifier.HeatIdentifier.from_dict(

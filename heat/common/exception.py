@@ -88,6 +88,10 @@ class _FreeText(HeatException):
 
     def __init__(self, message: object = "", **kwargs: Any) -> None:
         super().__init__(message=message, **kwargs)
+        # It travels as it was made: in other makes the argument is
+        # positional, too, and its name another one.
+        self.args = (_plain(message),)
+        self.kwargs = {k: _plain(value) for k, value in kwargs.items()}
 
 
 class Error(_FreeText):
@@ -187,18 +191,6 @@ class InvalidTemplateAttribute(HeatException):
     msg_fmt = _(
         "The Referenced Attribute (%(resource)s %(key)s) is incorrect."
     )
-
-
-class InvalidConditionDefinition(Invalid):
-    msg_fmt = "%(message)s"
-
-
-class InvalidConditionReference(Invalid):
-    msg_fmt = _('Invalid condition "%(cd)s" (in %(path)s)')
-
-
-class InvalidConditionFunction(Invalid):
-    msg_fmt = _('The function is not supported in condition: "%(func)s"')
 
 
 class TemplateOutputError(HeatException):

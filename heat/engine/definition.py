@@ -162,8 +162,8 @@ class StackDefinition:
     def condition(self, value: Any, path: str) -> bool:
         """Whether a parsed condition holds.
 
-        :raises InvalidConditionReference: for an unknown name
-        :raises InvalidConditionDefinition: for what is no condition
+        :raises StackValidationFailed: it is no condition, or its name is
+            unknown
         """
         return self._conditions.holds(value, path)
 

@@ -118,7 +118,9 @@ def _cfn_parameter(entry: Any) -> dict[str, Any]:
         out["Description"] = entry.description
     default = _default(entry)
     if default is not None:
-        if isinstance(default, list):
+        if isinstance(default, list) and not any(
+            isinstance(item, dict | list) for item in default
+        ):
             default = ",".join(str(item) for item in default)
         out["Default"] = default
     if entry.type == constr.Schema.BOOLEAN:

@@ -323,6 +323,14 @@ class Parameters(Mapping[str, Any]):
             or self.schemata[name].has_default
         )
 
+    def given(self, name: str) -> Any:
+        """What a request or environment gave: a number as it came, a map
+        or list as text; None for a parameter that has its default."""
+        value = self._given.get(name)
+        if value is None or isinstance(value, str | int | float):
+            return value
+        return self.schemata[name].public(self[name])
+
     def public(self) -> dict[str, str]:
         """The values as texts, hidden ones masked: what a stack shows."""
         shown = {
@@ -358,7 +366,10 @@ class Parameters(Mapping[str, Any]):
             elif strict and not schema.has_default:
                 raise exception.UserParameterMissing(key=name)
             elif schema.default is not None:
-                self._typed[name] = schema.check(schema.default, context)
+                # While values are still to be given, what the services have
+                # doesn't count: the user may choose another one.
+                asked = context if strict else None
+                self._typed[name] = schema.check(schema.default, asked)
 
     def _check_declaration(self, schema: ParameterSchema) -> None:
         try:

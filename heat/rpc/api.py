@@ -20,6 +20,10 @@ from __future__ import annotations
 
 # -- topics and versions ------------------------------------------------------
 
+# Where the topics and notifications are looked for, unless the operator sets
+# control_exchange: the one name that all makes of the service use.
+EXCHANGE = "heat"
+
 ENGINE_TOPIC = "engine"
 LISTENER_TOPIC = "heat-engine-listener"
 # Not the worker topic of another make: its messages are not ours.

@@ -300,7 +300,7 @@ class SoftwareCalls(EngineCalls):
     def create_software_deployment(
         self,
         context: RequestContext,
-        server_id: str,
+        server_id: str | None,
         config_id: str | None = None,
         input_values: Dict | None = None,
         action: str = "INIT",

@@ -25,6 +25,8 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
+from heat.rpc import api
+
 LOG = logging.getLogger(__name__)
 
 _GROUP = "oslo_messaging_notifications"
@@ -37,6 +39,7 @@ def make(
 
     :returns: None when no driver is configured
     """
+    oslo_messaging.set_transport_defaults(api.EXCHANGE)
     transport = oslo_messaging.get_notification_transport(conf)
     if not any(conf[_GROUP].driver):
         return None

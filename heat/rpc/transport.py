@@ -34,7 +34,7 @@ from oslo_context import context as oslo_context
 from oslo_serialization import jsonutils
 
 from heat.common import context as heat_context
-from heat.rpc import errors
+from heat.rpc import api, errors
 
 
 class Caller(Protocol):
@@ -208,6 +208,7 @@ class MessagingBus:
     """
 
     def __init__(self, conf: cfg.ConfigOpts, url: str | None = None) -> None:
+        oslo_messaging.set_transport_defaults(api.EXCHANGE)
         _complete(conf)
         self._transport = oslo_messaging.get_rpc_transport(
             conf,

@@ -55,9 +55,8 @@ def metadata(call: Call) -> Answer:
 
 def create(call: Call) -> Answer:
     """POST /software_deployments"""
-    row = call.engine.create_software_deployment(
-        call.context, **_given(call, _CREATE)
-    )
+    given = {"server_id": None, **_given(call, _CREATE)}
+    row = call.engine.create_software_deployment(call.context, **given)
     return _shown(row)
 
 

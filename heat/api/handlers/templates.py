@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from heat.api import stack_request, urlfetch
+from heat.api import faults, stack_request, urlfetch
 from heat.api.request import Answer, Call
 
 
@@ -38,6 +38,9 @@ def validate_template(call: Call) -> Answer:
         ignorable_errors=call.query.get("ignore_errors"),
         **told,
     )
+    if "Error" in row:
+        # How engines of another make say that the template is wrong.
+        raise faults.bad_request(str(row["Error"]))
     return Answer(row)
 
 

@@ -235,3 +235,24 @@ def _looks_like_id(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def split_status(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Filters with a status such as CREATE_COMPLETE as users see it.
+
+    It is an action and a status; a filter on the action beside it wins.
+    """
+    given = filters.get("status")
+    values = list(given) if isinstance(given, list | tuple) else [given]
+    pairs = [str(value).partition("_") for value in values]
+    whole = all(state in _STATUSES for _action, _dash, state in pairs)
+    if not whole or "action" in filters:
+        return dict(filters)
+    return {
+        **filters,
+        "action": [action for action, _dash, _state in pairs],
+        "status": [state for _action, _dash, state in pairs],
+    }
+
+
+_STATUSES = frozenset({"COMPLETE", "FAILED", "IN_PROGRESS"})

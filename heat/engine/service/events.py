@@ -70,6 +70,9 @@ class EventEndpoint(base.Endpoint):
 
         def work(conn: sa.Connection) -> list[Dict]:
             found, roots = _stacks(conn, context, stack_identity, depth)
+            if nested_depth is None:
+                # Only who asks for a tree is told of its top.
+                roots = {}
             listed = events.list_(
                 conn,
                 list(found),
@@ -81,7 +84,9 @@ class EventEndpoint(base.Endpoint):
             )
             return [
                 presenters.event(
-                    found[record.stack_id], record, roots[record.stack_id]
+                    found[record.stack_id],
+                    record,
+                    roots.get(record.stack_id),
                 )
                 for record in listed
             ]
@@ -115,7 +120,7 @@ def _stacks(
     context: RequestContext,
     stack_identity: Dict | None,
     depth: int,
-) -> tuple[dict[str, StackRecord], dict[str, str]]:
+) -> tuple[dict[str, StackRecord], dict[str, StackRecord]]:
     """Whose events are asked for: stacks by id, and the root of each."""
     if stack_identity is None:
         return _of_project(conn, context)
@@ -133,7 +138,7 @@ def _stacks(
 
 def _of_project(
     conn: sa.Connection, context: RequestContext
-) -> tuple[dict[str, StackRecord], dict[str, str]]:
+) -> tuple[dict[str, StackRecord], dict[str, StackRecord]]:
     if not context.project_id:
         raise exception.Forbidden(action=_("events without a project"))
     everything = stacks.list_(
@@ -145,14 +150,14 @@ def _of_project(
         top = stack
         while top.owner_id in found:
             top = found[top.owner_id]
-        roots[stack.id] = top.id
+        roots[stack.id] = top
     return found, roots
 
 
-def _root_of(conn: sa.Connection, stack: StackRecord) -> str:
+def _root_of(conn: sa.Connection, stack: StackRecord) -> StackRecord:
     while stack.owner_id is not None:
         owner = stacks.get(conn, stack.owner_id, show_deleted=True)
         if owner is None:
             break
         stack = owner
-    return stack.id
+    return stack

@@ -200,9 +200,12 @@ def resource_description(definition: StackDefinition | None, name: str) -> str:
 
 
 def event(
-    stack: StackRecord, record: EventRecord, root_stack_id: str | None
+    stack: StackRecord, record: EventRecord, root: StackRecord | None
 ) -> Dict:
-    """An event."""
+    """An event.
+
+    :param root: the top of the tree of stacks, for those who ask for it
+    """
     name = record.resource_name or ""
     return {
         api.EVENT_ID: dict(identity(stack).event(name, record.uuid)),
@@ -216,7 +219,8 @@ def event(
         api.EVENT_RES_STATUS_DATA: record.resource_status_reason,
         api.EVENT_RES_TYPE: record.resource_type,
         api.EVENT_RES_PROPERTIES: record.resource_properties,
-        api.EVENT_ROOT_STACK_ID: root_stack_id,
+        # The name says id, but it is an identity that travels.
+        api.EVENT_ROOT_STACK_ID: dict(identity(root)) if root else None,
     }
 
 

@@ -127,6 +127,7 @@ def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
         api.RES_ACTION: "INIT",
         api.RES_STATUS: "COMPLETE",
         api.RES_STATUS_DATA: "",
+        api.RES_CREATION_TIME: None,
         api.RES_UPDATED_TIME: presenters.time(stack.created_at),
         api.RES_REQUIRED_BY: list(found.required_by),
         api.RES_METADATA: found.metadata,
@@ -161,11 +162,13 @@ def _change(stack: StackRecord, found: preview_changes.Change) -> Dict:
     stack = found.stack or stack
     shown: Dict = {
         api.RES_NAME: found.name,
+        api.RES_ID: dict(presenters.identity(stack).resource(found.name)),
         api.RES_TYPE: found.resource_type,
         api.RES_PHYSICAL_ID: "",
         api.RES_ACTION: "INIT",
         api.RES_STATUS: "COMPLETE",
         api.RES_STATUS_DATA: "",
+        api.RES_CREATION_TIME: None,
         api.RES_UPDATED_TIME: None,
         api.RES_STACK_ID: dict(presenters.identity(stack)),
         api.RES_STACK_NAME: stack.name,
@@ -188,6 +191,7 @@ def _change(stack: StackRecord, found: preview_changes.Change) -> Dict:
                 api.RES_ACTION: row.action,
                 api.RES_STATUS: row.status,
                 api.RES_STATUS_DATA: row.status_reason or "",
+                api.RES_CREATION_TIME: presenters.time(row.created_at),
                 api.RES_UPDATED_TIME: presenters.time(
                     row.updated_at or row.created_at
                 ),

@@ -327,7 +327,7 @@ def _named_or_made(shown: Shown, name: str) -> ResourceRecord:
 def _criteria(filters: Dict | None) -> dict[str, tuple[Any, ...]]:
     """Field of the record -> values that pass."""
     wanted = {}
-    for key, value in (filters or {}).items():
+    for key, value in base.split_status(filters or {}).items():
         if key not in _FILTERS:
             raise exception.Invalid(
                 reason=_("'%(key)s' is no filter; use one of %(known)s.")

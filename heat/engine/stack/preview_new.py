@@ -38,7 +38,7 @@ from heat.engine.stack.request import Request
 from heat.engine.traversal import gather
 
 #: The id of a stack that is not made: no stack ever has it.
-NO_ID: Final = "00000000-0000-0000-0000-000000000000"
+NO_ID: Final = "None"
 
 
 @dataclasses.dataclass(frozen=True)

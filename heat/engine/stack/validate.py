@@ -89,6 +89,12 @@ def validate_template(
         section: prepared.environment.get(section, empty)
         for section, empty in _ENVIRONMENT.items()
     }
+    registry = dict(answer["Environment"]["resource_registry"])
+    for wish in prepared.definition.resource_definitions.values():
+        if wish.resource_type in prepared.files:
+            # A template as a type stands for itself, as clients read it.
+            registry.setdefault(wish.resource_type, wish.resource_type)
+    answer["Environment"]["resource_registry"] = registry
     if show_nested:
         nested = _nested(engine, context, stack, prepared.definition)
         answer["NestedParameters"] = nested
@@ -100,13 +106,11 @@ def validate_template(
 
 def _told(made: StackDefinition) -> dict[str, Any]:
     """What is told of one template."""
-    values = made.parameters.public()
     answer: dict[str, Any] = {
         "Description": made.t.description or _("No description"),
         "Parameters": {
             name: parameters.validate_answer(
-                schema,
-                values.get(name) if made.parameters.has_value(name) else None,
+                schema, made.parameters.given(name)
             )
             for name, schema in made.t.parameter_schemata().items()
         },

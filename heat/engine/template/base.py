@@ -63,12 +63,16 @@ def known_versions() -> dict[str, tuple[str, ...]]:
 
 
 def load(
-    body: Mapping[str, Any], files: Mapping[str, str] | None = None
+    body: Mapping[str, Any],
+    files: Mapping[str, str] | None = None,
+    *,
+    bounded: bool = False,
 ) -> core.Template:
     """The template that a body makes.
 
     :param body: plain values, with string keys
     :param files: contents of the files that came with it, by name
+    :param bounded: it is known to be within the limits
     :raises InvalidTemplateVersion: for no version or an unknown one, naming
         those known
     :raises InvalidTemplateSection: for a section that isn't known
@@ -77,7 +81,8 @@ def load(
     """
     if not isinstance(body, Mapping):
         raise ValueError(_("The template must be a map of sections"))
-    template_format.check_bounds(body, _("The template"))
+    if not bounded:
+        template_format.check_bounds(body, _("The template"))
     return template_class(body)(body, files)
 
 

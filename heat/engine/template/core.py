@@ -197,7 +197,7 @@ class Template(abc.ABC):
     ) -> Any:
         """Turn a condition's calls into functions.
 
-        :raises InvalidConditionFunction: for a function that may not stand
+        :raises StackValidationFailed: for a function that may not stand
             in a condition
         """
         return _ConditionParser(self.condition_functions, self, stack).parse(
@@ -290,7 +290,10 @@ class _ConditionParser(_Parser):
     def _function(self, name: str) -> type[function.Function] | None:
         cls = self.table.get(name)
         if cls is None and name in self.template.functions:
-            raise exception.InvalidConditionFunction(func=name)
+            raise exception.StackValidationFailed(
+                message=_('The function is not supported in condition: "%s"')
+                % name
+            )
         return cls
 
 
@@ -309,7 +312,7 @@ class Conditions:
     def check_all(self) -> None:
         """Evaluate every condition of the template.
 
-        :raises InvalidConditionDefinition: and its like, for a wrong one
+        :raises StackValidationFailed: one is wrong
         """
         for name in self._definitions:
             self.named(name, f"conditions.{name}")
@@ -320,8 +323,8 @@ class Conditions:
         :param value: true or false, the name of a condition, or a
             function of those
         :param path: where it stands
-        :raises InvalidConditionReference: for an unknown name
-        :raises InvalidConditionDefinition: for what is no condition
+        :raises StackValidationFailed: it is no condition, or its name is
+            unknown
         """
         if isinstance(value, function.Function):
             result = function.resolve(value)
@@ -333,27 +336,28 @@ class Conditions:
         else:
             result = value
         if not isinstance(result, bool):
-            raise exception.InvalidConditionDefinition(
+            raise exception.StackValidationFailed(
+                path=[path],
                 message=_(
-                    "%(path)s: a condition must be true, false, the name of "
-                    "a condition or a condition function, not %(value)s"
+                    "a condition must be true, false, the name of a "
+                    "condition or a condition function, not %s"
                 )
-                % {"path": path, "value": function.render(result)}
+                % function.render(result),
             )
         return result
 
     def named(self, name: str, path: str) -> bool:
         """Whether the condition of that name holds."""
         if name not in self._definitions:
-            raise exception.InvalidConditionReference(cd=name, path=path)
+            raise exception.StackValidationFailed(
+                path=[path], message=_('Invalid condition "%s"') % name
+            )
         if name in self._known:
             known = self._known[name]
             if known is None:
-                raise exception.InvalidConditionDefinition(
-                    message=_(
-                        "conditions.%(name)s refers to itself (in %(path)s)"
-                    )
-                    % {"name": name, "path": path}
+                raise exception.StackValidationFailed(
+                    path=[path],
+                    message=_("conditions.%s refers to itself") % name,
                 )
             return known
         self._known[name] = None

@@ -340,7 +340,7 @@ def validate_answer(
 ) -> dict[str, Any]:
     """A parameter in the answer of a validation.
 
-    :param value: what it's typed value is, None for none
+    :param value: what somebody gave for it, None for nothing
     :returns: the keys of the RPC contract: Type, Default, NoEcho, ...
     """
     answer: dict[str, Any] = {

@@ -250,7 +250,7 @@ class GetParam(base.HotFunction):
 
 
 class GetFile(base.HotFunction):
-    """Put in the content of a file that came with the template.
+    """A function for including a file inline.
 
     Takes the form::
 

@@ -222,7 +222,7 @@ WRITES = (
         *("POST", "/validate", {"template": TEMPLATE}, 200),
         "{Description: str, Environment: any, Parameters: {word: "
         "{Type: str, Description: str, NoEcho: str, Label: str, "
-        "Default: str, Value: str}}, ParameterGroups: "
+        "Default: str}}, ParameterGroups: "
         "[{label: str, description: str, parameters: [str]}]}",
     ),
     (
@@ -235,6 +235,8 @@ WRITES = (
         "resource_name: str, resource_status: str, "
         "resource_status_reason: str, resource_type: str, "
         "stack_identity: any, stack_name: str, updated_time: str, "
+        # not published, but answered everywhere
+        "creation_time: ~str, "
         # ours
         "unknown_properties: [str]}]}}",
     ),

@@ -264,7 +264,7 @@ class BodyTest(client.ApiTestCase):
             ({"stack_name": "a\n"}, "stack_name: expected a letter, then"),
             ({"stack_name": "a" * 256}, "255 characters at most"),
             ({"stack_name": None}, "stack_name"),
-            ({"timeout_mins": 0}, "minutes greater than 0; got 0"),
+            ({"timeout_mins": -1}, "number of minutes"),
             ({"timeout_mins": "abc"}, "timeout_mins"),
             ({"timeout_mins": 1.5}, "timeout_mins"),
             ({"timeout_mins": True}, "timeout_mins"),

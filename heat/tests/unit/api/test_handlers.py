@@ -147,8 +147,7 @@ CASES = (
      "preview_update_stack",
      {"stack_identity": IDENTITY, "template": None, **REST,
       "args": {**ARGS, "existing": True, "show_nested": True}}, "updated.0",
-     "resource_name resource_identity stack_identity stack_name "
-     "resource_type"),
+     "resource_name stack_identity stack_name resource_type"),
     ("DELETE", S, None, 204, "delete_stack", {"stack_identity": IDENTITY},
      "", None),
     ("DELETE", f"{S}/abandon", None, 200, "abandon_stack",

@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+import json
+
 from heat.api import faults, stack_request
 from heat.tests import base
 
@@ -57,6 +59,8 @@ class StackRequestTest(base.TestCase):
         for body, args in (
             ({"timeout_mins": "60"}, {"timeout_mins": 60}),
             ({"timeout_mins": 60.0}, {"timeout_mins": 60}),
+            ({"timeout_mins": 0}, {}),
+            ({"timeout_mins": "0"}, {}),
             ({"timeout_mins": None, "tags": None}, {}),
             ({"disable_rollback": "True"}, {"disable_rollback": True}),
             ({"disable_rollback": False}, {"disable_rollback": False}),
@@ -104,7 +108,8 @@ class StackRequestTest(base.TestCase):
             asked = read(adopt_stack_data=given, environment={})
             self.assertEqual(TEMPLATE, asked.template)
             self.assertEqual({"parameters": {"a": 1}}, asked.params)
-            self.assertEqual(data, asked.args["adopt_stack_data"])
+            text = asked.args["adopt_stack_data"]
+            self.assertEqual(data, json.loads(text))
         asked = read(
             adopt_stack_data=data, environment={"parameters": {"b": 1}}
         )

@@ -137,6 +137,40 @@ class ValueTest(base.TestCase):
         self.assertEqual(5, len(made))
 
 
+class GivenTest(base.TestCase):
+    """What a validation tells beside the defaults."""
+
+    def test_table(self):
+        for declaration, how, wanted in (
+            ("type: number, default: 5", {}, None),
+            ("type: number", {}, None),
+            ("type: number, default: 5", {"user_params": {"p": 7}}, 7),
+            ("type: number", {"param_defaults": {"p": "7"}}, "7"),
+            ("type: json", {"user_params": {"p": {"a": 1}}}, '{"a": 1}'),
+            (
+                "type: comma_delimited_list",
+                {"user_params": {"p": ["a", "b"]}},
+                "a,b",
+            ),
+        ):
+            with self.subTest(declaration=declaration, how=how):
+                self.assertEqual(wanted, _one(declaration, **how).given("p"))
+
+    def test_services_are_not_asked_about_a_default_that_may_change(self):
+        asked = []
+
+        class Seen(parameters.ParameterSchema):
+            def check(self, value, context=None):
+                asked.append(context)
+                return value
+
+        made = _one("type: string, default: a")
+        made.schemata["p"].__class__ = Seen
+        made.validate("somebody", strict=False)
+        made.validate("somebody")
+        self.assertEqual([None, "somebody"], asked)
+
+
 class ErrorTest(base.TestCase):
     def test_missing(self):
         made = _one("type: string")

@@ -21,12 +21,13 @@ import re
 import threading
 import uuid
 
+import fixtures
 import oslo_messaging
 from oslo_config import cfg
 from oslo_context import context as oslo_context
 
 from heat.common import context, exception
-from heat.rpc import clients, local, transport
+from heat.rpc import clients, local, notifier, transport
 from heat.tests import base
 
 RABBIT = os.environ.get("HEAT_TEST_RABBIT_URL")
@@ -328,6 +329,22 @@ class BusTable:
         self.assertFalse(absent.listening(ctx, timeout=1))
 
 
+class WireTest(base.TestCase):
+    """An error is made anew as cls(*args, **kwargs), in any make."""
+
+    def test_free_text_is_positional(self):
+        for cls in (exception.NotFound, exception.Error):
+            error = cls("it is gone")
+            self.assertEqual(("it is gone",), error.args)
+            self.assertEqual({}, error.kwargs)
+            self.assertEqual("it is gone", str(cls(*error.args)))
+
+    def test_others_have_names(self):
+        error = exception.EntityNotFound(entity="Stack", name="s")
+        self.assertEqual((), error.args)
+        self.assertEqual({"entity": "Stack", "name": "s"}, error.kwargs)
+
+
 class LocalBusTest(BusTable, base.TestCase):
     def make_bus(self):
         return local.LocalBus(threads=4)
@@ -363,3 +380,32 @@ class MessagingBusTest(BusTable, base.TestCase):
                 self.assertEqual(
                     f"{cls.__name__}_Remote", type(error).__name__
                 )
+
+
+class ExchangeTest(base.TestCase):
+    """Other makes look for the service's messages in the exchange heat."""
+
+    def conf(self, *lines):
+        conf = cfg.ConfigOpts()
+        path = self.useFixture(fixtures.TempDir()).join("heat.conf")
+        with open(path, "w") as file:
+            file.write("\n".join(("[DEFAULT]", *lines)))
+        conf([], project="heat", default_config_files=[path])
+        return conf
+
+    def test_bus(self):
+        conf = self.conf()
+        bus = transport.MessagingBus(conf, url="fake://")
+        self.addCleanup(bus.close)
+        self.assertEqual("heat", conf.control_exchange)
+
+    def test_notifications(self):
+        conf = self.conf()
+        notifier.make(conf)
+        self.assertEqual("heat", conf.control_exchange)
+
+    def test_operator_decides(self):
+        conf = self.conf("control_exchange = mine")
+        bus = transport.MessagingBus(conf, url="fake://")
+        self.addCleanup(bus.close)
+        self.assertEqual("mine", conf.control_exchange)

@@ -200,7 +200,7 @@ ERRORS = (
     (
         stacks.NEWEST,
         "resources: {a: {type: T, condition: nobody}}",
-        '"nobody" (in resources.a.condition)',
+        'resources.a.condition: Invalid condition "nobody"',
     ),
     (stacks.NEWEST, "resources: {a/b: {type: T}}", "resources.a/b: "),
     (stacks.NEWEST, 'resources: {"": {type: T}}', "resources"),
