@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import sqlalchemy as sa
 from oslo_db import exception as db_exc
@@ -105,6 +105,32 @@ def _hold(conn: sa.Connection, claim: Claim) -> None:
         conn.execute(lock)
 
 
+def hold(
+    conn: sa.Connection,
+    *,
+    row_ids: Collection[int] = (),
+    physical_ids: Collection[str] = (),
+) -> None:
+    """Let nobody else write some rows until the transaction ends.
+
+    What is read of them from now on stays true. An UPDATE, as all that could
+    change it begins with one: then one of the two waits for the other.
+
+    :param row_ids: the rows with these ids
+    :param physical_ids: and those that have these objects
+    """
+    for column, values in (
+        (_resource.c.id, row_ids),
+        (_resource.c.nova_instance, physical_ids),
+    ):
+        if values:
+            conn.execute(
+                sa.update(_resource)
+                .where(column.in_(sorted(values)))
+                .values(atomic_key=_resource.c.atomic_key)
+            )
+
+
 def manager(
     conn: sa.Connection, claim: Claim, is_kind: Callable[[str], bool]
 ) -> str | None:
@@ -153,18 +179,26 @@ def _is_abandoned(conn: sa.Connection, stack_id: str) -> bool:
     return bool(graph.get("abandons"))
 
 
-def settle(conn: sa.Connection, row: resource_rows.ResourceRecord) -> None:
+def settle(
+    conn: sa.Connection,
+    row: resource_rows.ResourceRecord,
+    physical_id: str,
+    but: Collection[str] = (),
+) -> None:
     """Let the other rows of a stack that have a row's object refer to it.
 
     An object has one owner: a version of a resource that passed it on, and
-    was not cleaned up since, must not delete it.
+    was not cleaned up since, must neither change nor delete it.
+
+    :param but: names of resources that it is read from, and stays with
     """
     conn.execute(
         sa.update(_resource)
         .where(
             _resource.c.stack_id == row.stack_id,
-            _resource.c.nova_instance == row.physical_id,
+            _resource.c.nova_instance == physical_id,
             _resource.c.id != row.id,
+            _resource.c.name.not_in(sorted(but)),
         )
         .values(external=True)
     )

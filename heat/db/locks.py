@@ -286,21 +286,34 @@ def refuse_locked_above(
         owner_id = owner.owner_id
 
 
+def share_unlocked(conn: sa.Connection, stack_id: str, kind: str) -> None:
+    """Keep a stack from being locked until the transaction ends; others may
+    do so too.
+
+    :raises StackLocked: it is locked
+    """
+    level = conn.execute(
+        sa.select(_stack.c.lock_level)
+        .where(_stack.c.id == stack_id)
+        .with_for_update(read=True)
+    ).scalar()
+    found = stacks.get(conn, stack_id) if level is not None else None
+    if found is not None:
+        raise refusal(found, kind)
+
+
 def hold_unlocked(
-    conn: sa.Connection, stack_id: str, kind: str, *, shared: bool = False
+    conn: sa.Connection, stack_id: str, kind: str
 ) -> StackRecord | None:
     """The stack, which nobody locks until the transaction ends; None when
     there is none any more.
 
     For every write that begins no traversal: ask first, in its transaction.
 
-    :param shared: others may hold it too
     :raises StackLocked: it is locked
     """
     conn.execute(
-        sa.select(_stack.c.id)
-        .where(_stack.c.id == stack_id)
-        .with_for_update(read=shared)
+        sa.select(_stack.c.id).where(_stack.c.id == stack_id).with_for_update()
     ).all()
     found = stacks.get(conn, stack_id)
     if found is not None and found.lock_level is not None:

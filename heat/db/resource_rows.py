@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+import typing
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heat.db import models, stacks
@@ -97,6 +98,53 @@ class ResourceRecord:
         if self.lock_action is not None:
             return self.lock_status_reason
         return self.status_reason
+
+
+class Version(typing.Protocol):
+    """What tells which of the versions of a resource counts."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def action(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def replaces(self) -> int | None: ...
+    @property
+    def replaced_by(self) -> int | None: ...
+    @property
+    def stray(self) -> bool: ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Told:
+    """What a version of a resource tells those that refer to it."""
+
+    id: int
+    uuid: str
+    name: str
+    physical_id: str | None
+    reference_id: str | None
+    action: str
+    status: str
+    replaces: int | None
+    replaced_by: int | None
+    stray: bool
+    attr_data_id: int | None
+
+
+_NOTHING: Mapping[str, Any] = dict.fromkeys(
+    field.name for field in dataclasses.fields(ResourceRecord)
+)
+
+
+def blank(**known: Any) -> ResourceRecord:
+    """A record of which only this much is known; it is of no stored row, or
+    of one that was just inserted with no more than this."""
+    return ResourceRecord(**{**_NOTHING, **known})
 
 
 #: What a query for records selects.

@@ -24,7 +24,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import models, resource_rows, stacks
+from heat.db import bulk, models, resource_rows, stacks
 
 _CHUNK = 500
 
@@ -35,6 +35,20 @@ ResourceRecord = resource_rows.ResourceRecord
 # to run.
 _ROWS = sa.select(*resource_rows.COLUMNS)
 _record = resource_rows.record
+
+_TOLD = sa.select(
+    _table.c.id,
+    _table.c.uuid,
+    _table.c.name,
+    _table.c.nova_instance,
+    _table.c.reference_id,
+    _table.c.action,
+    _table.c.status,
+    _table.c.replaces,
+    _table.c.replaced_by,
+    _table.c.stray,
+    _table.c.attr_data_id,
+)
 
 # Where a record's field and its column have different names.
 _COLUMN_OF = {"physical_id": "nova_instance", "metadata": "rsrc_metadata"}
@@ -50,11 +64,13 @@ def insert_many(
     """Insert rows and return their ids, in the order given.
 
     Keys are field names of :class:`ResourceRecord`; all rows must have the
-    same keys. The ids are read back by uuid, one query a chunk, which every
-    database does alike.
+    same keys. The ids of several are read back by uuid, one query a chunk,
+    which every database does alike.
     """
     if not rows:
         return []
+    if len(rows) == 1:
+        return [bulk.insert_one(conn, _table, _columns(rows[0]))]
     for chunk in _chunks(rows):
         conn.execute(sa.insert(_table), [_columns(row) for row in chunk])
     ids: dict[str, int] = {}
@@ -75,6 +91,14 @@ def list_for_stack(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
         _ROWS.where(_table.c.stack_id == stack_id).order_by(_table.c.id)
     )
     return [_record(row) for row in rows]
+
+
+def told(conn: sa.Connection, stack_id: str) -> list[resource_rows.Told]:
+    """What every row of a stack tells others, by id."""
+    rows = conn.execute(
+        _TOLD.where(_table.c.stack_id == stack_id).order_by(_table.c.id)
+    )
+    return [resource_rows.Told(*row) for row in rows.all()]
 
 
 def list_for_stacks(
@@ -284,30 +308,38 @@ def update_claimed(
     values: Mapping[str, Any],
     *,
     release: bool = True,
+    atomic_key: int | None = None,
 ) -> bool:
-    """Write a row that this claim holds; False when the claim was lost."""
+    """Write a row that this claim holds; False when the claim was lost.
+
+    :param atomic_key: of the row as it is known: one that a signal has
+        written meanwhile is left alone, too
+    """
     columns = _columns(values)
     if release:
         columns.update(claim_id=None, engine_id=None)
-    query = _write_claimed(tuple(columns))
-    columns = {f"new_{name}": value for name, value in columns.items()}
-    result = conn.execute(
-        query, {**columns, "the_id": row_id, "the_claim": claim_id}
-    )
-    return bool(result.rowcount)
+    query = _write_claimed(tuple(columns), atomic_key is not None)
+    given = {f"new_{name}": value for name, value in columns.items()}
+    given.update(the_id=row_id, the_claim=claim_id)
+    if atomic_key is not None:
+        given["the_key"] = atomic_key
+    return bool(conn.execute(query, given).rowcount)
 
 
 @functools.lru_cache(maxsize=128)
-def _write_claimed(names: tuple[str, ...]) -> sa.Update:
+def _write_claimed(names: tuple[str, ...], keyed: bool) -> sa.Update:
     """Made once for all that write the same columns."""
     values: dict[str, Any] = {n: sa.bindparam(f"new_{n}") for n in names}
-    values["atomic_key"] = sa.func.coalesce(_table.c.atomic_key, 0) + 1
-    return (
+    key = sa.func.coalesce(_table.c.atomic_key, 0)
+    values["atomic_key"] = key + 1
+    query = (
         sa.update(_table)
         .where(_table.c.id == sa.bindparam("the_id"))
         .where(_table.c.claim_id == sa.bindparam("the_claim"))
-        .values(**values)
     )
+    if keyed:
+        query = query.where(key == sa.bindparam("the_key"))
+    return query.values(**values)
 
 
 def update_unclaimed(
@@ -324,45 +356,6 @@ def update_unclaimed(
     return count
 
 
-def leftovers(
-    conn: sa.Connection, stack_id: str, *, everything: bool
-) -> list[ResourceRecord]:
-    """Rows that a finished traversal should not have left behind.
-
-    :param everything: nothing at all was to stay (DELETE); else only old
-        versions, strays and half deleted rows count
-    """
-    here = [
-        _table.c.stack_id == stack_id,
-        sa.not_(
-            sa.and_(_table.c.action == "DELETE", _table.c.status == "COMPLETE")
-        ),
-    ]
-    if not everything:
-        here.append(
-            sa.or_(
-                _table.c.stray.is_(True),
-                _table.c.replaced_by.is_not(None),
-                _table.c.action == "DELETE",
-            )
-        )
-    rows = conn.execute(_ROWS.where(*here))
-    return [_record(row) for row in rows]
-
-
-def old_versions(conn: sa.Connection, stack_id: str) -> set[int]:
-    """Ids of rows that were replaced, and of strays."""
-    rows = conn.execute(
-        sa.select(_table.c.id).where(
-            _table.c.stack_id == stack_id,
-            sa.or_(
-                _table.c.replaced_by.is_not(None), _table.c.stray.is_(True)
-            ),
-        )
-    )
-    return {row.id for row in rows}
-
-
 def failed(
     conn: sa.Connection, stack_id: str, action: str
 ) -> list[ResourceRecord]:
@@ -376,19 +369,6 @@ def failed(
         )
     )
     return [_record(row) for row in rows]
-
-
-def delete_deleted(conn: sa.Connection, stack_id: str) -> None:
-    """Remove the rows that are DELETE_COMPLETE."""
-    rows = conn.execute(
-        sa.select(_table.c.id).where(
-            _table.c.stack_id == stack_id,
-            _table.c.action == "DELETE",
-            _table.c.status == "COMPLETE",
-            _table.c.claim_id.is_(None),
-        )
-    )
-    delete_many(conn, [row.id for row in rows])
 
 
 def delete_unclaimed(conn: sa.Connection, ids: Collection[int]) -> None:

@@ -160,7 +160,7 @@ class Database:
         and SQLite's "database is locked"; any other exception rolls back
         and propagates.
         """
-        return self._attempt(self.engine, self._writers, work)
+        return self._attempt(self.engine.begin, self._writers, work)
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Do ``work``, which only reads, with the retries of :meth:`run`.
@@ -168,7 +168,8 @@ class Database:
         On SQLite the statements see one snapshot; elsewhere each statement
         sees what was committed before it.
         """
-        return self._attempt(self._reading, self._readers, work)
+        # Leaving it ends it: a commit would be one more round trip.
+        return self._attempt(self._reading.connect, self._readers, work)
 
     def dispose(self) -> None:
         """Close all idle connections."""
@@ -176,7 +177,9 @@ class Database:
 
     def _attempt(
         self,
-        engine: sa.Engine,
+        connect: Callable[
+            [], contextlib.AbstractContextManager[sa.Connection]
+        ],
         turn: contextlib.AbstractContextManager[Any],
         work: Callable[[sa.Connection], T],
     ) -> T:
@@ -188,7 +191,7 @@ class Database:
         for attempt in range(1, ATTEMPTS + 1):
             self._local.busy = True
             try:
-                with turn, engine.begin() as conn:
+                with turn, connect() as conn:
                     journal = conn.info[_JOURNAL] = []
                     made = work(conn)
                 if journal and self.committed is not None:

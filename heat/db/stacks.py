@@ -29,7 +29,7 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exc
 
 from heat.common import exception
-from heat.db import bulk, clock, models, pagination
+from heat.db import bulk, clock, models, pagination, stack_tags
 
 _stack = models.stack
 _tag = models.stack_tag
@@ -103,6 +103,11 @@ _ROWS = sa.select(
         if field.name != "tags"
     )
 )
+# With what its template says, where that is recorded apart.
+_DESCRIBED = _ROWS.add_columns(models.raw_template.c.description).outerjoin(
+    models.raw_template, models.raw_template.c.id == _stack.c.raw_template_id
+)
+_TAGS = sa.select(_tag.c.stack_id, _tag.c.tag).order_by(_tag.c.id)
 _IS_IT = _stack.c.id == sa.bindparam("the_id")
 # One stack, a row for each of its tags.
 _ONE = (
@@ -253,32 +258,52 @@ def get_by_name(
     return found[0] if found else None
 
 
-def list_(
-    conn: sa.Connection,
-    *,
-    limit: int | None = None,
-    marker: str | None = None,
-    sort_keys: Sequence[str] | None = None,
-    sort_dir: str | None = None,
-    **selection: Unpack[Selection],
-) -> list[StackRecord]:
-    """One page of stacks, the newest first unless asked otherwise.
+class Page(Selection, total=False):
+    """Which part of a selection, in which order; else all, the newest first.
 
-    :param selection: see :class:`Selection`
-    :param marker: id of the last stack of the page before
+    ``marker`` is the id of the last stack of the page before.
+    """
+
+    limit: int | None
+    marker: str | None
+    sort_keys: Sequence[str] | None
+    sort_dir: str | None
+
+
+def list_(conn: sa.Connection, **page: Unpack[Page]) -> list[StackRecord]:
+    """One page of stacks.
+
     :raises Invalid: an unknown filter, sort key, direction or marker
     """
+    return [stack for stack, _said in list_described(conn, **page)]
+
+
+def list_described(
+    conn: sa.Connection, **page: Unpack[Page]
+) -> list[tuple[StackRecord, str | None]]:
+    """One page of stacks, each with what its template says of it; None:
+    that is not recorded apart.
+
+    :raises Invalid: an unknown filter, sort key, direction or marker
+    """
+    marker = page.get("marker")
     keys = pagination.order(
-        _SORT_KEYS, sort_keys, sort_dir, ("created_at", "desc"), _stack.c.id
+        _SORT_KEYS,
+        page.get("sort_keys"),
+        page.get("sort_dir"),
+        ("created_at", "desc"),
+        _stack.c.id,
     )
     query = pagination.page(
         conn,
-        _ROWS.where(*_conditions(selection)),
+        _DESCRIBED.where(*_conditions(page)),
         keys,
         None if marker is None else _stack.c.id == marker,
-        limit,
+        page.get("limit"),
     )
-    return _records(conn, query)
+    rows = [tuple(row) for row in conn.execute(query).all()]
+    found = _with_tags(conn, [row[:-1] for row in rows])
+    return [(stack, row[-1]) for stack, row in zip(found, rows, strict=True)]
 
 
 def count(conn: sa.Connection, **selection: Unpack[Selection]) -> int:
@@ -424,14 +449,17 @@ def _name_key(tenant: str, name: str) -> str:
 
 
 def _records(conn: sa.Connection, query: sa.Select[Any]) -> list[StackRecord]:
-    rows = [tuple(row) for row in conn.execute(query)]
+    return _with_tags(conn, [tuple(row) for row in conn.execute(query).all()])
+
+
+def _with_tags(
+    conn: sa.Connection, rows: Sequence[tuple[Any, ...]]
+) -> list[StackRecord]:
     tags: dict[str, list[str]] = {row[0]: [] for row in rows}
     for chunk in bulk.chunks(list(tags)):
         for stack_id, tag in conn.execute(
-            sa.select(_tag.c.stack_id, _tag.c.tag)
-            .where(_tag.c.stack_id.in_(chunk))
-            .order_by(_tag.c.id)
-        ):
+            _TAGS.where(_tag.c.stack_id.in_(chunk))
+        ).all():
             tags[stack_id].append(tag)
     return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
 
@@ -446,37 +474,5 @@ def _conditions(selection: Selection) -> list[sa.ColumnElement[bool]]:
         found.append(_stack.c.deleted_at.is_(None))
     if not selection.get("show_nested") and "owner_id" not in filters:
         found.append(_stack.c.owner_id.is_(None))
-    found += _tag_conditions(selection)
+    found += stack_tags.conditions(selection)
     return found
-
-
-def _tag_conditions(selection: Selection) -> list[sa.ColumnElement[bool]]:
-    found: list[sa.ColumnElement[bool]] = []
-    hidden = selection.get("hidden_tags")
-    if hidden and not selection.get("show_hidden"):
-        found.append(sa.not_(_has_any(hidden)))
-    if tags := selection.get("tags"):
-        found.append(_has_all(tags))
-    if tags := selection.get("tags_any"):
-        found.append(_has_any(tags))
-    if tags := selection.get("not_tags"):
-        found.append(sa.not_(_has_all(tags)))
-    if tags := selection.get("not_tags_any"):
-        found.append(sa.not_(_has_any(tags)))
-    return found
-
-
-def _has_any(tags: Sequence[str]) -> sa.ColumnElement[bool]:
-    return _stack.c.id.in_(
-        sa.select(_tag.c.stack_id).where(_tag.c.tag.in_(sorted(set(tags))))
-    )
-
-
-def _has_all(tags: Sequence[str]) -> sa.ColumnElement[bool]:
-    wanted = sorted(set(tags))
-    return _stack.c.id.in_(
-        sa.select(_tag.c.stack_id)
-        .where(_tag.c.tag.in_(wanted))
-        .group_by(_tag.c.stack_id)
-        .having(sa.func.count(_tag.c.tag.distinct()) == len(wanted))
-    )

@@ -24,6 +24,9 @@ import sqlalchemy as sa
 from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
 
 class Json(types.TypeDecorator[Any]):
     """A JSON value in a text column; None is stored as NULL.
@@ -43,12 +46,15 @@ class Json(types.TypeDecorator[Any]):
         return dialect.type_descriptor(sa.Text())
 
     def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
-        if value is None:
-            return None
-        return json.dumps(value, separators=(",", ":"))
+        return None if value is None else _encode(value)
 
     def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
-        return None if value is None else json.loads(value)
+        # Most of what there is to read is empty.
+        if value is None:
+            return None
+        if value == "{}":
+            return {}
+        return [] if value == "[]" else _decode(value)
 
 
 class Clipped(types.TypeDecorator[str]):

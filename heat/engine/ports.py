@@ -60,6 +60,16 @@ class NodeSender(typing.Protocol):
         """
 
 
+class SceneKeeper(typing.Protocol):
+    """Has traversals at hand for whoever works on their nodes here."""
+
+    def keep(self, scene: typing.Any) -> None:
+        """Take one that this engine has just begun.
+
+        :param scene: a :class:`heat.engine.traversal.scene.Scene`
+        """
+
+
 class ChildStacks(typing.Protocol):
     """Makes, changes and shows the stacks that are resources.
 
@@ -253,6 +263,7 @@ class Engine:
     monotonic: Callable[[], float]
     probe: Callable[[str], None] = _no_probe
     in_hand: InHand = dataclasses.field(default_factory=InHand)
+    scenes: SceneKeeper | None = None
     children: ChildStacks | None = None
     delegation: Delegation | None = None
     publisher: Publisher | None = None

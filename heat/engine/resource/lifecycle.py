@@ -388,7 +388,7 @@ class Operation:
                 "action": self.action,
                 "type": self.rsrc.type(),
                 "plugin": f"{cls.__module__}.{cls.__name__}",
-                "secs": round(self.timeout_at - self._started),
+                "secs": max(0, round(self.timeout_at - self._started)),
             }
         )
 
@@ -397,7 +397,8 @@ class Operation:
         if self._change is not None:
             diff = self._change.tmpl_diff()
             if diff.metadata_changed() and not rsrc.metadata_is_changed():
-                rsrc.metadata_set(self._change.after.metadata())
+                wanted = self._change.after.metadata()
+                rsrc.metadata_set(rsrc.updated_metadata(wanted))
             rsrc.adopt_stored(self._change.after)
         if self.action in (state.CREATE, state.UPDATE):
             rsrc.attributes.reset_resolved_values()

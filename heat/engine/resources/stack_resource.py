@@ -268,7 +268,7 @@ class StackResource(resource.Resource):
         known = self.data().get(_DIGEST)
         if known is not None and known != self._digest():
             return _("what makes the nested stack changed")
-        return ""
+        return _("its stack is looked into") if self.stack.observes else ""
 
     def _needs_update(
         self,
@@ -424,7 +424,8 @@ class StackResource(resource.Resource):
         child may be looked at."""
         self._outputs = None
         if REFERENCE_OUTPUT not in self.attributes_schema:
-            self.data_delete(_REFERENCE)
+            if _REFERENCE in self.data():
+                self.data_delete(_REFERENCE)
             return
         value = self.get_output(REFERENCE_OUTPUT)
         if value is not None:

@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import resources, stacks, templates
+from heat.db import going, stacks, templates
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, containers, presenters
 from heat.engine.stack import (
@@ -125,7 +125,7 @@ class StackEndpoint(base.Endpoint):
         keys = [_COLUMNS.get(key, key) for key in words(sort_keys) or ()]
 
         def work(conn: sa.Connection) -> list[Dict]:
-            found = stacks.list_(
+            found = stacks.list_described(
                 conn,
                 limit=limit,
                 marker=marker,
@@ -133,14 +133,15 @@ class StackEndpoint(base.Endpoint):
                 sort_dir=sort_dir,
                 **selection,
             )
-            said = templates.descriptions(
-                conn, [stack.raw_template_id for stack in found]
-            )
+            untold = [
+                stack.raw_template_id for stack, said in found if said is None
+            ]
+            told = templates.descriptions(conn, untold) if untold else {}
             return [
                 presenters.stack_summary(
-                    stack, said.get(stack.raw_template_id)
+                    stack, said or told.get(stack.raw_template_id)
                 )
-                for stack in found
+                for stack, said in found
             ]
 
         return self._engine.db.read(work)
@@ -328,10 +329,12 @@ class StackEndpoint(base.Endpoint):
             raise exception.Forbidden(action=_("stacks without a project"))
         return stacks.Selection(
             tenant=None if everybody else context.project_id,
-            filters={
-                _COLUMNS.get(key, key): value
-                for key, value in (wanted.filters or {}).items()
-            },
+            filters=base.split_status(
+                {
+                    _COLUMNS.get(key, key): value
+                    for key, value in (wanted.filters or {}).items()
+                }
+            ),
             show_deleted=bool(wanted.show_deleted),
             show_nested=bool(wanted.show_nested),
             show_hidden=bool(wanted.show_hidden),
@@ -365,7 +368,7 @@ class StackEndpoint(base.Endpoint):
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)
         found = presenters.stack_details(stack, description, parameters, shown)
         left = self._engine.db.read(
-            lambda conn: resources.leftovers(conn, stack.id, everything=False)
+            lambda conn: going.leftovers(conn, stack.id, everything=False)
         )
         if left and stack.deleted_at is None:
             found[api.STACK_CLEANUP] = presenters.cleanup(left)

@@ -19,10 +19,10 @@ from typing import Any
 
 from heat.common.i18n import _
 from heat.engine.resource import hooks
-from heat.engine.traversal import begin
+from heat.engine.traversal import wanted
 
 
-def read(data: Mapping[str, Any] | str) -> dict[str, begin.Given]:
+def read(data: Mapping[str, Any] | str) -> dict[str, wanted.Given]:
     """The objects that resources take over, by resource name.
 
     A resource without a ``resource_id`` is left out: its adoption fails
@@ -48,14 +48,14 @@ def read(data: Mapping[str, Any] | str) -> dict[str, begin.Given]:
     return given
 
 
-def _given(each: Mapping[str, Any], place: str) -> begin.Given | None:
+def _given(each: Mapping[str, Any], place: str) -> wanted.Given | None:
     ident = each.get("resource_id")
     if each.get("external") or ident is None or ident == "":
         return None
     if not isinstance(ident, str):
         raise ValueError(_("%s.resource_id must be a string") % place)
     data = _map(each.get("resource_data"), f"{place}.resource_data")
-    return begin.Given(
+    return wanted.Given(
         ident,
         _map(each.get("metadata"), f"{place}.metadata"),
         {

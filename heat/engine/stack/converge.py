@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,11 +27,12 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
 from heat.db import locks, stacks, templates
+from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource.child import Tree
 from heat.engine.stack import delegation, lifecycle_plugins, prepare
 from heat.engine.stack.request import Request
-from heat.engine.traversal import begin
+from heat.engine.traversal import begin, identity, scene, wanted
 
 # What an update may take the place of: itself and its kind. Other actions
 # must end first.
@@ -72,7 +74,7 @@ def create(
     stack_user_project_id: str | None = None,
     parent_resource_name: str | None = None,
     child: Child | None = None,
-    adopted: Mapping[str, begin.Given] | None = None,
+    adopted: Mapping[str, wanted.Given] | None = None,
 ) -> stacks.StackRecord:
     """Create a stack and begin its first traversal, in one transaction.
 
@@ -101,9 +103,6 @@ def create(
     order = _order(draft, prepared, str(uuid.uuid4()), adopted)
 
     def work(conn: sa.Connection) -> begin.Begun:
-        traversal_id = order.traversal_id
-        if earlier := begin.begun_before(conn, stack_id, traversal_id):
-            return earlier
         _check_place(conn, engine, draft, child)
         stored = _store(conn, prepared, child)
         return _insert(conn, draft, values, order, stored)
@@ -113,9 +112,45 @@ def create(
         with lifecycle_plugins.asked(
             engine, context, draft, draft.action, prepared.definition
         ):
-            begun = engine.db.run(work)
+            begun = engine.db.run(_once(work, stack_id, order.traversal_id))
+    _keep(engine, context, begun, prepared.definition)
     send(engine, context, begun)
     return draft
+
+
+def _once(
+    work: Callable[[sa.Connection], begin.Begun],
+    stack_id: str,
+    traversal_id: str,
+) -> Callable[[sa.Connection], begin.Begun]:
+    """Work that is not done again when it was and only the answer got lost."""
+    tries = itertools.count()
+
+    def careful(conn: sa.Connection) -> begin.Begun:
+        again = next(tries) > 0
+        return (
+            again and begin.begun_before(conn, stack_id, traversal_id)
+        ) or work(conn)
+
+    return careful
+
+
+def _keep(
+    engine: Engine,
+    context: RequestContext,
+    begun: begin.Begun,
+    definition: StackDefinition,
+) -> None:
+    """Have what was just stored at hand, in place of reading it again."""
+    if engine.scenes is None or begun.opening is None:
+        return
+    stack = begun.opening.stack
+    if stack.user_creds_id is not None:
+        context = engine.db.read(
+            lambda conn: identity.with_credentials(conn, stack, context)
+        )
+    definition.version_id = stack.raw_template_id
+    engine.scenes.keep(scene.Scene.opened(begun.opening, definition, context))
 
 
 def _request(
@@ -160,7 +195,7 @@ def _check_place(
         child.guard(conn)
         return
     if draft.owner_id is not None:
-        locks.hold_unlocked(conn, draft.owner_id, "update", shared=True)
+        locks.share_unlocked(conn, draft.owner_id, "update")
     check_quota(conn, engine, draft.tenant or "")
 
 
@@ -189,7 +224,7 @@ def _order(
     draft: stacks.StackRecord,
     prepared: prepare.Prepared,
     traversal_id: str,
-    adopted: Mapping[str, begin.Given] | None,
+    adopted: Mapping[str, wanted.Given] | None,
 ) -> begin.Order:
     """What a new stack is to reach; its template is not stored yet."""
     return begin.Order(
@@ -387,8 +422,6 @@ def _changed_values(
     values: dict[str, Any] = {"updated_at": timeutils.utcnow()}
     if args.get("timeout_mins") is not None:
         values["timeout"] = args["timeout_mins"]
-    elif not args.get("existing"):
-        values["timeout"] = None
     if args.get("disable_rollback") is not None:
         values["disable_rollback"] = bool(args["disable_rollback"])
     tags = args.get("tags")

@@ -21,8 +21,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import json
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import cachetools
 
 from heat.common import exception, template_format
 from heat.common.i18n import _
@@ -85,6 +90,8 @@ def adopted(request: Request) -> tuple[Request, Stored] | None:
     :raises ValueError: they are not what an export gives
     """
     data = request.args.get(ADOPT)
+    if isinstance(data, str):
+        data = _json(data)
     given = data.get(LAYERS) if isinstance(data, Mapping) else None
     if not given:
         return None
@@ -97,6 +104,15 @@ def adopted(request: Request) -> tuple[Request, Stored] | None:
     beside = {name: values[name] for name in named if name in values}
     only = dataclasses.replace(request, params={env.PARAMETERS: beside})
     return only, Stored(request.files, layers)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(
+            _("%(key)s is no JSON: %(why)s") % {"key": ADOPT, "why": error}
+        ) from error
 
 
 def _adopted_layer(row: Any, reader: Reader) -> env_files.Layer:
@@ -255,7 +271,40 @@ class Reader:
         return self._known[text]
 
 
-def _parsed(name: str, text: str) -> dict[str, Any]:
+class _Read(NamedTuple):
+    """What a text says."""
+
+    data: Mapping[str, Any]
+    size: int
+
+
+# Users send the same hundreds of files with every validation and update.
+# What is kept is read by many, so nobody may change it.
+_KEPT_BYTES = 16 * 2**20
+_kept: cachetools.LRUCache[bytes, _Read] = cachetools.LRUCache(
+    _KEPT_BYTES, lambda read: read.size
+)
+_kept_lock = threading.Lock()
+
+
+def _parsed(name: str, text: str) -> Mapping[str, Any]:
+    """The sections of a text, read once as long as it is used.
+
+    :raises HeatException, ValueError: of class 400, naming the file
+    """
+    content = text.encode("utf-8", "surrogatepass")
+    key = hashlib.sha256(content).digest()
+    with _kept_lock:
+        read = _kept.get(key)
+    if read is None:
+        read = _Read(_parse(name, text), len(content))
+        if read.size < _KEPT_BYTES // 8:
+            with _kept_lock:
+                _kept[key] = read
+    return read.data
+
+
+def _parse(name: str, text: str) -> dict[str, Any]:
     what = f'environment file "{name}"'
     data = template_format.load(text, what)
     if data is None:

@@ -14,19 +14,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from heat.common import exception
 from heat.common.context import RequestContext
-from heat.db import properties_data, resource_data, resources, stacks
+from heat.db import (
+    properties_data,
+    resource_data,
+    resource_rows,
+    resources,
+    stacks,
+)
 from heat.engine import rsrc_defn
 from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
 from heat.engine.traversal import gather, scene
+
+V = TypeVar("V", bound=resource_rows.Version)
 
 # How often a stack is read again that updates go past of.
 _TRIES = 5
@@ -46,7 +54,13 @@ class Loaded:
 
 def definition(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
     """The stack's definition with the data of its living rows."""
-    return load(engine, stack).definition
+
+    def read(conn: sa.Connection) -> StackDefinition:
+        now, made = _definition(conn, stack)
+        _tell(conn, made, living(resources.told(conn, now.id)))
+        return made
+
+    return engine.db.read(read)
 
 
 def template(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
@@ -82,6 +96,16 @@ def _definition(
 def _load(conn: sa.Connection, stack: stacks.StackRecord) -> Loaded:
     stack, made = _definition(conn, stack)
     rows = living(resources.list_for_stack(conn, stack.id))
+    _tell(conn, made, rows)
+    return Loaded(stack, made, rows)
+
+
+def _tell(
+    conn: sa.Connection,
+    made: StackDefinition,
+    rows: Mapping[str, resources.ResourceRecord | resource_rows.Told],
+) -> None:
+    """Give a definition the data of its living rows."""
     stored = properties_data.get_many(
         conn, [row.attr_data_id for row in rows.values()]
     )
@@ -101,17 +125,14 @@ def _load(conn: sa.Connection, stack: stacks.StackRecord) -> Loaded:
                 status=row.status,
             ),
         )
-    return Loaded(stack, made, rows)
 
 
-def living(
-    rows: Iterable[resources.ResourceRecord],
-) -> dict[str, resources.ResourceRecord]:
+def living(rows: Iterable[V]) -> dict[str, V]:
     """The row that counts of each resource: the newest version.
 
     Old versions waiting for clean-up, strays and deleted rows do not count.
     """
-    found: dict[str, resources.ResourceRecord] = {}
+    found: dict[str, V] = {}
     for row in sorted(rows, key=lambda each: each.id):
         if row.stray or (row.action, row.status) == ("DELETE", "COMPLETE"):
             continue
@@ -122,7 +143,7 @@ def living(
 
 
 def _counts_before(
-    row: resources.ResourceRecord, other: resources.ResourceRecord
+    row: resource_rows.Version, other: resource_rows.Version
 ) -> bool:
     """Whether ``row``, the newer one by id, counts rather than the other.
 

@@ -240,7 +240,8 @@ class Children:
         """
         for left in reversed(range(_TRIES)):
             stack = self._get(child_id)
-            if self._is_that(stack, wanted):
+            # Who looks at what there is looks into it all the same.
+            if not parent.observes and self._is_that(stack, wanted):
                 return False
             try:
                 converge.update(
@@ -250,7 +251,7 @@ class Children:
                     wanted.template,
                     wanted.environment,
                     wanted.files,
-                    _args(wanted),
+                    {**_args(wanted), "converge": parent.observes},
                     child=self._place(parent, child_id, wanted),
                 )
             except exception.ActionInProgress:
@@ -306,7 +307,7 @@ class Children:
                     % wanted.resource_name
                 )
             # What a failed action left running makes nothing any more.
-            locks.hold_unlocked(conn, parent.id or "", "update", shared=True)
+            locks.share_unlocked(conn, parent.id or "", "update")
 
         return check
 

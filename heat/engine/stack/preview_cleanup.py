@@ -29,7 +29,7 @@ LOG = logging.getLogger(__name__)
 def retained(engine: Engine, rows: Rows, node: gather.Node) -> bool:
     """Whether the object that is replaced would be let go."""
     old = dataclasses.replace(
-        node,
+        _told_readers(rows, node),
         key=(node.row.id, False),
         row=dataclasses.replace(node.row, replaced_by=-1),
     )
@@ -38,14 +38,14 @@ def retained(engine: Engine, rows: Rows, node: gather.Node) -> bool:
     except Exception as exc:
         LOG.debug("preview of %s: %s", node.row.name, exc)
         return False
-    return old.step is Step.FORGET
+    return old.step in (Step.FORGET, Step.RELEASE)
 
 
 def deleted(engine: Engine, rows: Rows) -> list[Change]:
     """The rows that the clean-up half would end, by name."""
     found = []
-    for node in sorted(rows.others, key=lambda each: each.row.name):
-        error = None
+    for other in sorted(rows.others, key=lambda each: each.row.name):
+        node, error = _told_readers(rows, other), None
         try:
             gather.plan(engine, rows.scene, node)
         except Exception as exc:
@@ -58,14 +58,23 @@ def deleted(engine: Engine, rows: Rows) -> list[Change]:
         text = node.because or _("not wanted any more")
         if left_over:
             text = _("left over from an earlier update")
+        if node.step is Step.RELEASE and node.row.lock_found is None:
+            text += _("; what was made for it goes, unless it is in use")
         found.append(
             Change(
                 node.row.name,
                 node.row.resource_type or "",
                 node.row,
                 text,
-                retained=node.step is Step.FORGET,
+                retained=node.step in (Step.FORGET, Step.RELEASE),
                 error=error,
             )
         )
     return found
+
+
+def _told_readers(rows: Rows, node: gather.Node) -> gather.Node:
+    """A node that knows who will hold its object as the user's by then."""
+    theirs = rows.scene.wanted_external.get(node.row.physical_id or "", set())
+    readers = {*node.readers, *theirs}
+    return dataclasses.replace(node, readers=tuple(sorted(readers)))

@@ -22,7 +22,7 @@ import dataclasses
 from heat.common.i18n import _
 from heat.db import claims
 from heat.engine.ports import Engine
-from heat.engine.resource import Resource, ownership
+from heat.engine.resource import Resource, external, ownership
 from heat.engine.traversal import claims as managed
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
@@ -62,6 +62,8 @@ def tell(engine: Engine, scene: Scene, node: Node) -> Told | None:
     if node.step is Step.OBSERVE:
         passes = None if node.row.external else EXTERNAL
         return Told(_("the external object is looked at again"), passes)
+    if node.move is external.Move.PART:
+        return Told(node.because)
     if node.step is Step.REPLACE and node.external_id is not None:
         return Told(
             _("becomes external: %s is taken in its place") % node.external_id,

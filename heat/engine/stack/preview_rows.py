@@ -26,9 +26,11 @@ import sqlalchemy as sa
 
 from heat.common.context import RequestContext
 from heat.db import events, resources, stacks
+from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.graph import build
-from heat.engine.traversal import begin, gather
+from heat.engine.stack import unknown
+from heat.engine.traversal import begin, gather, wanted
 from heat.engine.traversal.scene import Scene
 
 # No template version has this id: that of the update is not stored.
@@ -49,6 +51,18 @@ class Rows:
     wanted: dict[str, gather.Node]
     others: list[gather.Node]
     running: frozenset[str]
+
+
+class _Scene(Scene):
+    """A traversal some of whose parameters are not known yet."""
+
+    def fixed_external_id(
+        self, wish: rsrc_defn.ResourceDefinition
+    ) -> str | None:
+        try:
+            return super().fixed_external_id(wish)
+        except unknown.Unknown:
+            return None
 
 
 def read(
@@ -112,7 +126,7 @@ def _best(
         versions.setdefault(row.name, []).append(row)
     best = {}
     for name in definition.resource_definitions:
-        found = begin.best_existing(
+        found = wanted.best_existing(
             versions.get(name, ()), _TEMPLATE_ID, stack.raw_template_id
         )
         if found is not None:
@@ -170,7 +184,7 @@ def _scene(
         raw_template_id=_TEMPLATE_ID,
         current_traversal=None,
     )
-    return Scene(begun, graph, definition, names, context)
+    return _Scene(begun, graph, definition, names, context)
 
 
 def _end_well(

@@ -37,7 +37,7 @@ from heat.common import exception
 from heat.db import sync_points
 from heat.engine.graph.build import STACK_CLEANUP, STACK_UPDATE
 from heat.engine.ports import Engine, NodeKey
-from heat.engine.traversal import begin, check, gather, views
+from heat.engine.traversal import begin, check, gather, users, views
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene, encode_attributes
@@ -64,6 +64,7 @@ class Ahead:
     :ivar missing: how many of their inputs it brings
     :ivar tasks: operations on nodes that it makes ready, to be claimed
     :ivar claimed: what it claimed of them
+    :ivar closes: the node of the stack that it makes ready, if any
     """
 
     expected: list[NodeKey] = dataclasses.field(default_factory=list)
@@ -71,6 +72,7 @@ class Ahead:
     missing: dict[NodeKey, int] = dataclasses.field(default_factory=dict)
     tasks: list[Task] = dataclasses.field(default_factory=list)
     claimed: check.Claimed | None = None
+    closes: NodeKey | None = None
 
     def pass_along(self, conn: sa.Connection, scene: Scene) -> list[Result]:
         """Mark the nodes done with which there is nothing to do.
@@ -137,7 +139,20 @@ def look(engine: Engine, scene: Scene, results: Sequence[Result]) -> Ahead:
                 within.add(key)
                 todo.append(key)
     check.announce(engine, ahead.tasks)
+    ahead.closes = _closes(scene, within)
     return ahead
+
+
+def _closes(scene: Scene, within: Collection[NodeKey]) -> NodeKey | None:
+    """The node of the stack that is made ready, if it calls no service."""
+    for key in _STACK:
+        if key not in scene.graph or scene.is_done(key):
+            continue
+        if key == STACK_CLEANUP and users.may_be_left(scene):
+            continue
+        if _all_done(scene, key, within):
+            return key
+    return None
 
 
 def _complete(scene: Scene, key: NodeKey, within: Collection[NodeKey]) -> bool:
@@ -145,10 +160,14 @@ def _complete(scene: Scene, key: NodeKey, within: Collection[NodeKey]) -> bool:
     return (
         key in scene.preloaded
         and key not in _STACK
-        and all(
-            need in within or scene.is_done(need)
-            for need in scene.graph.requires(key)
-        )
+        and _all_done(scene, key, within)
+    )
+
+
+def _all_done(scene: Scene, key: NodeKey, within: Collection[NodeKey]) -> bool:
+    return all(
+        need in within or scene.is_done(need)
+        for need in scene.graph.requires(key)
     )
 
 

@@ -32,15 +32,14 @@ from heat.db import (
     events,
     locks,
     models,
-    resource_data,
     resources,
-    roots,
     stacks,
     sync_points,
 )
 from heat.engine.definition import StackDefinition
 from heat.engine.graph import build
 from heat.engine.ports import NodeKey
+from heat.engine.traversal import wanted
 
 # A traversal of these actions that ends well makes its template the one
 # that a later failure rolls back to.
@@ -65,15 +64,6 @@ WALKS = {
 _NO_BASE: Mapping[str, None] = dict.fromkeys(
     ("base_action", "base_status", "base_status_reason")
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Given:
-    """An object that was abandoned elsewhere, to be adopted."""
-
-    physical_id: str
-    metadata: Mapping[str, Any]
-    data: Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,17 +94,42 @@ class Order:
     cancels: bool = False
     abandons: bool = False
     observes: bool = False
-    given: Mapping[str, Given] = dataclasses.field(default_factory=dict)
+    given: Mapping[str, wanted.Given] = dataclasses.field(default_factory=dict)
     releases: bool = False
+
+    def wishes(self) -> wanted.Wishes:
+        """The resources that it wants."""
+        wishes = (
+            self.definition.resource_definitions if self.definition else {}
+        )
+        types = {name: each.resource_type for name, each in wishes.items()}
+        return wanted.Wishes(types, self.template_id, self.given)
+
+
+@dataclasses.dataclass(frozen=True)
+class Opening:
+    """A traversal of which everything is known, as all of it is new.
+
+    :ivar stack: the record of its stack
+    :ivar rows: the records of its resources
+    """
+
+    stack: stacks.StackRecord
+    graph: build.TraversalGraph
+    rows: tuple[resources.ResourceRecord, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class Begun:
-    """A traversal that is in the database; send its ready nodes now."""
+    """A traversal that is in the database; send its ready nodes now.
+
+    :ivar opening: what this engine need not read to work on it
+    """
 
     stack_id: str
     traversal_id: str
     ready: tuple[NodeKey, ...]
+    opening: Opening | None = None
 
 
 def begin(
@@ -163,8 +178,23 @@ def begin_new(
     :param values: its columns, and ``tags``
     :raises StackExists: there is one of this name
     """
-    stacks.insert(conn, {**values, **_begun_values(order, now)})
-    return _walk(conn, stack, order, now, [])
+    begun = _begun_values(order, now)
+    stacks.insert(conn, {**values, **begun})
+    known = {"user_creds_id": values.get("user_creds_id"), **begun}
+    stack = dataclasses.replace(stack, **known)
+    rows = wanted.insert_rows(conn, stack, order.wishes(), now)
+    graph = build.build(
+        {name: row.id for name, row in rows.items()},
+        order.definition.dependencies() if order.definition else {},
+        [],
+        cancels=order.cancels,
+    )
+    return dataclasses.replace(
+        _open(conn, stack, order, now, graph),
+        opening=None
+        if order.given
+        else Opening(stack, graph, tuple(rows.values())),
+    )
 
 
 def _begun_values(order: Order, now: datetime.datetime) -> dict[str, Any]:
@@ -187,12 +217,23 @@ def _walk(
     now: datetime.datetime,
     rows: list[resources.ResourceRecord],
 ) -> Begun:
-    """Store the graph and its SyncPoints; the stack's row is ours.
+    """Draw the graph, and store it; the stack's row is ours.
 
     :param rows: those of the stack that still count
     """
-    traversal = sync_points.Traversal(stack.id, order.traversal_id)
     graph = _graph(conn, stack, order, now, rows)
+    return _open(conn, stack, order, now, graph)
+
+
+def _open(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    order: Order,
+    now: datetime.datetime,
+    graph: build.TraversalGraph,
+) -> Begun:
+    """Store a graph and its SyncPoints, and say so."""
+    traversal = sync_points.Traversal(stack.id, order.traversal_id)
     graph.abandons = order.abandons
     graph.observes = order.observes
     stacks.update(conn, stack.id, current_deps=graph.to_json())
@@ -224,11 +265,11 @@ def _graph(
             down=WALKS[order.action],
             cancels=order.cancels,
         )
-    wanted = _wanted_rows(conn, stack, order, rows, now)
-    if passed := passed_on(rows, set(wanted.values())):
+    chosen = wanted.find_rows(conn, stack, order.wishes(), rows, now)
+    if passed := passed_on(rows, set(chosen.values())):
         resources.set_values(conn, sorted(passed), {"external": True})
     return build.build(
-        wanted,
+        chosen,
         order.definition.dependencies() if order.definition else {},
         extant,
         cancels=order.cancels,
@@ -335,144 +376,3 @@ def _extant(
         resources.delete_many(conn, gone)
         rows = [row for row in rows if row.id not in set(gone)]
     return rows
-
-
-def best_existing(
-    rows: Sequence[resources.ResourceRecord],
-    target_template_id: int,
-    superseded_template_id: int | None,
-) -> resources.ResourceRecord | None:
-    """The row to go on with, among the versions of one resource.
-
-    A living one before a failing one, then the version that already has the
-    wanted template, then what the superseded traversal made: so a rollback,
-    or an update back, returns to the old, living object.
-    """
-
-    def rank(row: resources.ResourceRecord) -> tuple[Any, ...]:
-        changed = row.updated_at or row.created_at or datetime.datetime.min
-        return (
-            row.action != "DELETE",
-            row.status != "FAILED",
-            row.current_template_id == target_template_id,
-            row.current_template_id == superseded_template_id,
-            row.replaced_by is None,
-            changed,
-            row.id,
-        )
-
-    return max((row for row in rows if not row.stray), key=rank, default=None)
-
-
-def _wanted_rows(
-    conn: sa.Connection,
-    stack: stacks.StackRecord,
-    order: Order,
-    extant: Sequence[resources.ResourceRecord],
-    now: datetime.datetime,
-) -> dict[str, int]:
-    """The row of every wanted resource; missing ones are inserted."""
-    if order.definition is None:
-        return {}
-    versions: dict[str, list[resources.ResourceRecord]] = {}
-    for row in extant:
-        versions.setdefault(row.name, []).append(row)
-    root = roots.root_of(conn, stack)
-    wanted: dict[str, int] = {}
-    revived: list[int] = []
-    unmade: dict[str, list[int]] = {}
-    fresh: list[dict[str, Any]] = []
-    for name, wish in order.definition.resource_definitions.items():
-        best = best_existing(
-            versions.get(name, ()), order.template_id, stack.raw_template_id
-        )
-        if best is None:
-            wanted[name] = 0
-            fresh.append(
-                new_row(
-                    stack.id,
-                    name,
-                    wish.resource_type,
-                    order.template_id,
-                    now,
-                    root_stack_id=root,
-                )
-            )
-            continue
-        wanted[name] = best.id
-        if best.replaced_by is not None:
-            revived.append(best.id)
-        if best.action == "INIT":
-            unmade.setdefault(wish.resource_type, []).append(best.id)
-    _give_objects(order, fresh)
-    for new, row_id in zip(
-        fresh, resources.insert_many(conn, fresh), strict=True
-    ):
-        wanted[new["name"]] = row_id
-    _give_data(conn, order, wanted)
-    if revived:
-        resources.set_values(conn, revived, {"replaced_by": None})
-    for type_, ids in sorted(unmade.items()):
-        # Whatever becomes of it, this is what it is made as.
-        resources.set_values(
-            conn,
-            ids,
-            {
-                "resource_type": type_,
-                "current_template_id": order.template_id,
-            },
-        )
-    return wanted
-
-
-def _give_objects(order: Order, fresh: Sequence[dict[str, Any]]) -> None:
-    """Rows that adopt begin with the object that they will take over."""
-    if not order.given:
-        return
-    for new in fresh:
-        given = order.given.get(new["name"])
-        new["physical_id"] = given.physical_id if given else None
-        new["metadata"] = dict(given.metadata) if given else {}
-
-
-def _give_data(
-    conn: sa.Connection, order: Order, wanted: Mapping[str, int]
-) -> None:
-    for name, given in order.given.items():
-        if name in wanted and given.data:
-            resource_data.replace_all(conn, wanted[name], given.data)
-
-
-def new_row(
-    stack_id: str,
-    name: str,
-    resource_type: str,
-    template_id: int,
-    now: datetime.datetime,
-    replaces: int | None = None,
-    *,
-    root_stack_id: str | None,
-) -> dict[str, Any]:
-    """The row of a resource that is still to be made.
-
-    :param root_stack_id: of the stack at the top of the tree
-    """
-    return {
-        "uuid": str(uuid.uuid4()),
-        "name": name,
-        "stack_id": stack_id,
-        "root_stack_id": root_stack_id,
-        "resource_type": resource_type,
-        "action": "INIT",
-        "status": "COMPLETE",
-        "status_reason": "",
-        "metadata": {},
-        "requires": [],
-        "replaces": replaces,
-        "current_template_id": template_id,
-        "atomic_key": 0,
-        "external": False,
-        "stray": False,
-        "created_at": now,
-        "updated_at": now,
-    }

@@ -211,10 +211,11 @@ def claim(
     now = timeutils.utcnow()
     for task in able:
         task.claimed_at = now
-    theirs = claims.theirs(conn, scene, able)
-    able = [task for task in able if task.node.row.id not in theirs]
+    claims.stop_deletes(conn, able)
     held = _claim_rows(conn, engine, scene, able)
     ours = [task for task in able if task.node.row.id in held]
+    held -= claims.spare(conn, scene, ours)
+    ours = [task for task in ours if task.node.row.id in held]
     return Claimed(
         ready,
         held,

@@ -18,7 +18,7 @@ is to delete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import sqlalchemy as sa
 
@@ -66,15 +66,30 @@ def refused(
     return found
 
 
-def _dying(
-    conn: sa.Connection, scene: Scene, tasks: Iterable[Task]
-) -> dict[int, str]:
-    """Rows whose object to adopt somebody is deleting right now."""
-    asked = {
+def stop_deletes(conn: sa.Connection, tasks: Iterable[Task]) -> None:
+    """Let nobody begin to delete what is about to be adopted.
+
+    Before the adopting rows are written: whoever deletes claims the row of
+    the object first and then asks who holds it, so one of the two waits, and
+    sees what the other has done.
+    """
+    claims.hold(conn, physical_ids=_adopted(tasks).keys())
+
+
+def _adopted(tasks: Iterable[Task]) -> dict[str, int]:
+    """The objects to adopt, and the rows that do."""
+    return {
         task.node.external_id: task.node.row.id
         for task in tasks
         if task.node.step is Step.ADOPT and task.node.external_id
     }
+
+
+def _dying(
+    conn: sa.Connection, scene: Scene, tasks: Iterable[Task]
+) -> dict[int, str]:
+    """Rows whose object to adopt somebody is deleting right now."""
+    asked = _adopted(tasks)
     return {
         asked[ident]: _("The object %s is being deleted.") % ident
         for ident in resources.being_deleted(conn, scene.stack.tenant, asked)
@@ -119,15 +134,32 @@ def same_kind(engine: Engine, rsrc: Resource) -> Callable[[str], bool]:
     return may_be
 
 
-def theirs(
-    conn: sa.Connection, scene: Scene, tasks: Sequence[Task]
+def spare(
+    conn: sa.Connection, scene: Scene, tasks: Iterable[Task]
 ) -> set[int]:
-    """Those of some rows whose object is to be deleted, and is external to
-    somebody by now."""
-    going = {
-        task.node.row.physical_id: task.node.row.id
+    """Let go of claimed rows whose object is to be deleted, and is external
+    to somebody by now.
+
+    :returns: their ids
+    """
+    going = [
+        task
         for task in tasks
         if task.node.step is Step.DELETE and task.node.row.physical_id
-    }
-    held = resources.held_external(conn, scene.stack.tenant, going)
-    return {going[physical_id] for physical_id in held}
+    ]
+    held = resources.held_external(
+        conn,
+        scene.stack.tenant,
+        {task.node.row.physical_id or "" for task in going},
+    )
+    theirs = [task for task in going if task.node.row.physical_id in held]
+    for task in theirs:
+        row = task.node.row
+        as_it_was = {
+            "action": row.action,
+            "status": row.status,
+            "status_reason": row.status_reason,
+            "updated_at": row.updated_at,
+        }
+        resources.update_claimed(conn, row.id, task.claim_id, as_it_was)
+    return {task.node.row.id for task in theirs}

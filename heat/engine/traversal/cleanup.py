@@ -20,32 +20,51 @@ what it required before owes it nothing.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Collection
+
 import sqlalchemy as sa
 
-from heat.db import resources, sync_points
+from heat.db import sync_points
 from heat.engine.graph.build import STACK_CLEANUP
 from heat.engine.ports import NodeKey
 from heat.engine.traversal.scene import Scene
 
 
-def open_half(conn: sa.Connection, scene: Scene) -> tuple[list[NodeKey], int]:
+@dataclasses.dataclass(frozen=True)
+class Opened:
+    """The clean-up half, as far as there is something to do.
+
+    :ivar ready: the nodes that are ready now
+    :ivar going: those whose rows go
+    :ivar done: those with nothing to do
+    """
+
+    ready: list[NodeKey]
+    going: set[NodeKey]
+    done: set[NodeKey]
+
+
+def open_half(
+    conn: sa.Connection, scene: Scene, old: Collection[int]
+) -> Opened:
     """Leave only the nodes open whose rows go, in the order of these.
 
-    :returns: the nodes that are ready now, and how many rows go
+    :param old: ids of rows that were replaced, and of strays
     """
     graph = scene.graph
-    old = resources.old_versions(conn, scene.stack.id)
     nodes = {key for key in graph.nodes() if key[0] and not key[1]}
     going = {
         key for key in nodes if key[0] in old or (key[0], True) not in graph
     }
     if not going:
         # The traversal ends now, and its SyncPoints with it.
-        return [], 0
+        return Opened([], set(), set())
     remaining = {
         key: sum(need in going for need in graph.requires(key))
         for key in going
     }
     remaining[STACK_CLEANUP] = len(going)
     sync_points.keep_open(conn, scene.traversal, remaining)
-    return sorted(k for k, count in remaining.items() if not count), len(going)
+    ready = sorted(key for key, count in remaining.items() if not count)
+    return Opened(ready, going, nodes - going)

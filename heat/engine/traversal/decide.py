@@ -45,7 +45,7 @@ class Step(enum.Enum):
     NOTHING = "the row is the living one"
     DELETE = "delete the object, then the row is DELETE_COMPLETE"
     FORGET = "let the object go; only the row ends"
-    RELEASE = "undo our lock on the object, then let it go"
+    RELEASE = "undo what we did to the object, then let it go"
     DROP = "there never was an object; only the row ends"
 
 
@@ -94,6 +94,7 @@ class CleanupFacts:
         template that the row was last finished with
     :param external: the object belongs to the user
     :param readers: who else holds it as the user's; empty: nobody
+    :param beside: there is more that was made for it
     :param locked: we hold a lock on it (LOCK or UNLOCK had failed)
     :param abandoned: the whole stack lets go of its objects
     """
@@ -106,6 +107,7 @@ class CleanupFacts:
     deletion_policy: str = "delete"
     external: bool = False
     readers: tuple[str, ...] = ()
+    beside: bool = False
     locked: bool = False
     abandoned: bool = False
 
@@ -157,6 +159,7 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     is INIT                                CREATE
     is being or was deleted                REPLACE
     is to take another object              REPLACE
+    has what is the user's elsewhere       REPLACE
     has another class                      REPLACE
     passes to the user, is COMPLETE        PASS
     passes to the user, FAILED             OBSERVE
@@ -179,6 +182,8 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
         return Step.REPLACE, "it was being deleted"
     if facts.move is Move.SWAP:
         return Step.REPLACE, "external_id changed"
+    if facts.move is Move.PART:
+        return Step.REPLACE, "its object is external under another name"
     if not facts.same_class:
         return Step.REPLACE, "type changed"
     if facts.move is not Move.NONE:
@@ -290,6 +295,7 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     is the user's, and there is no object  DROP
     holds an object of the user's          FORGET
     holds one that others say is that      FORGET
+    the same two, things made beside it    RELEASE
     is abandoned, has no object            DROP
     is abandoned, locked by us             RELEASE
     is abandoned                           FORGET
@@ -306,12 +312,12 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
         return Step.NOTHING, "deleted already"
     if facts.action == "INIT" and not facts.has_object:
         return Step.DROP, "never created"
-    if facts.external:
-        step = Step.FORGET if facts.has_object else Step.DROP
-        return step, "external"
-    if facts.readers:
+    if facts.external and not facts.has_object:
+        return Step.DROP, "external"
+    if facts.external or facts.readers:
+        step = Step.RELEASE if facts.beside else Step.FORGET
         names = ", ".join(facts.readers)
-        return Step.FORGET, f"external to {names}"
+        return step, "external" if facts.external else f"external to {names}"
     if facts.abandoned:
         return _abandoned(facts)
     if facts.deletion_policy == "retain" and facts.locked:

@@ -24,15 +24,16 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import functools
+import itertools
 import logging
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.db import (
+    claims,
     released,
     resources,
     sync_points,
@@ -40,11 +41,13 @@ from heat.db import (
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import (
     ahead,
-    begin,
     check,
+    closing,
     hooks,
+    passing,
     replacement,
     rows,
+    wanted,
 )
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
@@ -62,6 +65,7 @@ class Written:
     :ivar superseded: row ids to send again on the newest traversal
     :ivar done: what was written and marked done in this traversal
     :ivar taken: what became of nodes that were decided ahead
+    :ivar closed: the half of the stack that ended with it, if any
     """
 
     fired: list[NodeKey] = dataclasses.field(default_factory=list)
@@ -69,6 +73,7 @@ class Written:
     superseded: list[int] = dataclasses.field(default_factory=list)
     done: list[Result] = dataclasses.field(default_factory=list)
     taken: check.TakenUp = dataclasses.field(default_factory=check.TakenUp)
+    closed: closing.Closed | None = None
 
 
 def finish(
@@ -123,6 +128,8 @@ def _finish(
     plan: ahead.Ahead,
     now: datetime.datetime,
 ) -> Written:
+    # The stack's row before all others, if that is to be written too.
+    closes = plan.closes if plan.closes and closing.hold(conn, scene) else None
     ended = [each for each in results if not each.replace]
     paused = _paused(conn, scene, ended)
     count = len(ended)
@@ -150,9 +157,14 @@ def _finish(
     written.superseded += [each.node.row.id for each in superseded]
     written.done = current + passed
     along = plan.missing if passed else {}
-    fired = pass_on(
+    fired = passing.pass_on(
         conn, scene, [each.node.key for each in written.done], along
     )
+    if closes in fired:
+        written.closed = closing.close_held(conn, scene, closes, now)
+        if not written.closed.ended:
+            sync_points.mark_done(conn, scene.traversal, [closes])
+        fired = [key for key in fired if key != closes] + written.closed.fired
     written.fired = plan.claim(conn, engine, scene, fired)
     return written
 
@@ -171,39 +183,6 @@ def _paused(
     keys = [each.node.key for each in stop]
     ready = sync_points.fence(conn, scene.traversal, keys)
     return [each for each in stop if each.node.key in ready]
-
-
-def pass_on(
-    conn: sa.Connection,
-    scene: Scene,
-    keys: Iterable[NodeKey],
-    but: Collection[NodeKey] = (),
-) -> list[NodeKey]:
-    """Take these nodes, just marked done, off what their dependants await.
-
-    :param but: dependants that await nothing any more
-    :returns: the nodes that became ready
-    """
-    counts: Counter[NodeKey] = Counter()
-    for key in keys:
-        counts.update(
-            above for above in scene.graph.required_by(key) if above not in but
-        )
-    if not counts:
-        return []
-    complete = [
-        key
-        for key, amount in counts.items()
-        if amount == len(scene.graph.requires(key))
-    ]
-    return sync_points.decrement(conn, scene.traversal, counts, complete)
-
-
-def arrive(
-    conn: sa.Connection, scene: Scene, key: NodeKey, amount: int
-) -> list[NodeKey]:
-    """Take an amount off what one node awaits; the node when it is ready."""
-    return sync_points.decrement(conn, scene.traversal, Counter({key: amount}))
 
 
 def _replace(
@@ -260,7 +239,10 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     if not fresh:
         return
 
+    tries = itertools.count()
+
     def work(conn: sa.Connection) -> dict[int, int]:
+        again = next(tries) > 0
         prop_ids = note(conn, scene, fresh)
         for task in sorted(fresh, key=lambda each: each.node.row.id):
             rsrc, row_id = task.node.rsrc, task.node.row.id
@@ -276,7 +258,7 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
             if resources.update_claimed(
                 conn, row_id, task.claim_id, values, release=False
             ):
-                rows.save_data(conn, [Result(task.node, task)])
+                rows.save_data(conn, [Result(task.node, task)], again=again)
                 if task.node.step is Step.RESUME:
                     rows.take_from_strays(conn, task.node)
             elif "lock_found" in values:
@@ -288,7 +270,6 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     for task in fresh:
         task.saved = task.noted = True
         if task.node.rsrc is not None:
-            # The end writes it once more, over what is there by then.
             task.node.data = task.node.rsrc.data()
         task.prop_data_id = prop_ids.get(task.node.row.id, task.prop_data_id)
 
@@ -310,6 +291,9 @@ def record_stray(engine: Engine, result: Result) -> None:
     now = timeutils.utcnow()
 
     def work(conn: sa.Connection) -> None:
+        # Whoever goes on with the create writes this row, and looks for
+        # strays then: of the two one sees what the other did.
+        claims.hold(conn, row_ids=[node.row.id])
         rows = resources.find_physical(conn, physical_id)
         if any(row.stack_id == node.row.stack_id for row in rows):
             return
@@ -317,7 +301,7 @@ def record_stray(engine: Engine, result: Result) -> None:
         # Asked last, as whoever lets go does both at once.
         if released.is_registered(conn, node.row.stack_id, physical_id):
             return
-        stray = begin.new_row(
+        stray = wanted.new_row(
             node.row.stack_id,
             node.row.name,
             node.row.resource_type or "",

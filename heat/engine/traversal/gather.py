@@ -18,7 +18,6 @@ a difference (its ``needs_replace`` questions) outside of it.
 from __future__ import annotations
 
 import dataclasses
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -33,8 +32,6 @@ from heat.engine.resource import Resource, drift, external, lifecycle
 from heat.engine.traversal import begin, decide, restricted, resuming, views
 from heat.engine.traversal.scene import Scene, decode_attributes
 
-LOG = logging.getLogger(__name__)
-
 
 @dataclasses.dataclass
 class Node:
@@ -48,6 +45,7 @@ class Node:
     :ivar readers: who holds the same object as the user's: ownership has
         moved, whatever this row says
     :ivar external_id: what the wanted definition says, resolved
+    :ivar move: what that means for its object
     :ivar live: live values of the properties that were found to differ
     :ivar unknown: properties whose wanted values nobody knows yet; only a
         preview has such
@@ -67,6 +65,7 @@ class Node:
     live: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
     external_id: str | None = None
+    move: external.Move = external.Move.NONE
     readers: tuple[str, ...] = ()
 
 
@@ -110,10 +109,13 @@ def _preload(conn: sa.Connection, scene: Scene) -> None:
     if scene.was_preloaded:
         return
     scene.was_preloaded = True
+    rows = scene.fresh
+    if rows is None:
+        rows = resources.list_for_stack(conn, scene.stack.id)
     updates = any(row_id and half for row_id, half in scene.graph.nodes())
     free = {
         (row.id, updates): row
-        for row in resources.list_for_stack(conn, scene.stack.id)
+        for row in rows
         if (row.id, updates) in scene.graph
         and row.claim_id is None
         and not (updates and row.replaced_by is not None)
@@ -259,7 +261,10 @@ def make_resource(
     """The plug-in object of a node's row under a definition."""
     row = node.row
     cls = resource_class(engine, definition, wish.resource_type, row.name)
-    stack = stack_view(engine, scene.stack, definition, scene.context)
+    seen = scene.graph.observes
+    stack = stack_view(
+        engine, scene.stack, definition, scene.context, observes=seen
+    )
     rsrc = cls(row.name, wish, stack)
     load_state(rsrc, node)
     return rsrc
@@ -346,7 +351,7 @@ def plan(engine: Engine, scene: Scene, node: Node) -> None:
     elif node.key[1]:
         _plan_update(engine, scene, node)
     else:
-        _plan_cleanup(engine, scene, node)
+        plan_cleanup(engine, scene, node)
 
 
 def _plan_update(engine: Engine, scene: Scene, node: Node) -> None:
@@ -378,7 +383,8 @@ def judge(
     )
     if not facts.claimed:
         node.external_id = wish.external_id()
-        facts = dataclasses.replace(facts, move=_move(node))
+        node.move = _move(scene, node)
+        facts = dataclasses.replace(facts, move=node.move)
         node.rsrc = make_resource(engine, scene, node, wish, scene.definition)
         if row.action not in ("INIT", "DELETE"):
             facts = _compare(engine, scene, node, facts)
@@ -387,13 +393,15 @@ def judge(
     restricted.check(scene, row.name, node.step)
 
 
-def _move(node: Node) -> external.Move:
+def _move(scene: Scene, node: Node) -> external.Move:
     row = node.row
+    theirs = scene.wanted_external.get(row.physical_id or "", set())
     return external.move(
         node.external_id,
         made=row.action != "INIT",
         external=row.external,
         physical_id=row.physical_id,
+        elsewhere=bool(theirs - {row.name}),
     )
 
 
@@ -402,7 +410,8 @@ def _compare(
 ) -> decide.UpdateFacts:
     rsrc = node.rsrc
     assert rsrc is not None  # noqa: S101 - made by the caller
-    if not _same_class(engine, scene, node, rsrc):
+    was = node.previous or scene.definition
+    if not views.same_class(engine, was, node.row, scene.definition, rsrc):
         return dataclasses.replace(facts, same_class=False)
     if facts.move is not external.Move.NONE:
         # Properties of the user's object are the user's business.
@@ -420,28 +429,6 @@ def _compare(
         found.needs_update, found.needs_replace, found.changed, found.because
     )
     return dataclasses.replace(facts, change=change)
-
-
-def _same_class(
-    engine: Engine, scene: Scene, node: Node, rsrc: Resource
-) -> bool:
-    """Whether the row's class is the wanted one (an alias is no class)."""
-    row = node.row
-    old_type = row.resource_type or ""
-    if node.previous is scene.definition and old_type == rsrc.type():
-        return True
-    try:
-        old = resource_class(
-            engine, node.previous or scene.definition, old_type, row.name
-        )
-    except exception.EntityNotFound:
-        return False
-    if old is type(rsrc):
-        return True
-    if old.family is not None and old.family == rsrc.family:
-        return True
-    status = old.support_status
-    return bool(status is not None and status.is_substituted(type(rsrc)))
 
 
 def _plan_walk(engine: Engine, scene: Scene, node: Node) -> None:
@@ -464,7 +451,8 @@ def _plan_walk(engine: Engine, scene: Scene, node: Node) -> None:
         )
 
 
-def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
+def plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
+    """Decide what becomes of a clean-up node's row, and of its object."""
     row = node.row
     living = (
         (row.id, True) in scene.graph
@@ -479,20 +467,32 @@ def _plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         has_object=row.physical_id is not None,
         external=row.external,
         readers=node.readers,
+        beside=_keeps_beside(engine, scene, node),
         locked=row.lock_found is not None,
         abandoned=scene.graph.abandons,
     )
     node.step, node.because = decide.cleanup_step(facts)
-    if node.step is not decide.Step.DELETE:
-        return
     wish = stored_definition(node)
-    node.step, node.because = decide.cleanup_step(
-        dataclasses.replace(facts, deletion_policy=_policy(wish))
-    )
+    if node.step is decide.Step.DELETE:
+        node.step, node.because = decide.cleanup_step(
+            dataclasses.replace(facts, deletion_policy=_policy(wish))
+        )
     if node.step in (decide.Step.DELETE, decide.Step.RELEASE):
         node.rsrc = make_resource(
             engine, scene, node, wish, node.previous or scene.definition
         )
+
+
+def _keeps_beside(engine: Engine, scene: Scene, node: Node) -> bool:
+    """Whether the data of a row name what was made beside its object."""
+    if not node.data:
+        return False
+    row, was = node.row, node.previous or scene.definition
+    try:
+        cls = resource_class(engine, was, row.resource_type or "", row.name)
+    except exception.HeatException:
+        return False
+    return not node.data.keys().isdisjoint(cls.beside)
 
 
 def _policy(wish: rsrc_defn.ResourceDefinition) -> str:

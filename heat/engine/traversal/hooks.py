@@ -109,9 +109,24 @@ def _asked(
     if not hooks or node.step is Step.WAIT:
         return None
     stop = _BEFORE.get(node.step)
+    if _stays_equal(scene, node):
+        stop = words.HOOK_PRE_UPDATE
     before = [stop] if stop is not None and stop in hooks else []
     after = [hook for hook in _AFTER.values() if hook in hooks]
     return (before, after) if before or after else None
+
+
+def _stays_equal(scene: Scene, node: Node) -> bool:
+    """Whether an update finds nothing to do with a resource.
+
+    What it has made or changed itself, and sees again after a later hook,
+    is of its template already.
+    """
+    return (
+        node.step in (Step.KEEP, Step.OBSERVE)
+        and scene.stack.action == "UPDATE"
+        and node.row.current_template_id != scene.target_template_id
+    )
 
 
 def _mark(scene: Scene, node: Node) -> str:

@@ -59,6 +59,9 @@ def _operation(
     """What carries a task's step out."""
     node = task.node
     timeout_at = scene.deadline(engine.monotonic())
+    theirs = node.row.external or node.readers
+    if node.step is Step.RELEASE and theirs:
+        return ownership.LettingGo(rsrc)
     locks = lock_nodes.operation(
         scene, node, task.action, timeout_at, engine.monotonic
     )
@@ -146,14 +149,16 @@ def advance(
 def _again_after(engine: Engine, scene: Scene, task: Task) -> float | None:
     """Seconds until a failed delete is tried again; None: never.
 
-    Deletes are idempotent, and what keeps an object from going is often
-    gone itself a moment later.
+    Not when the traversal's time is over: it would end at once, and keep
+    the row from a newer traversal meanwhile. Deletes are idempotent, and
+    what keeps an object from going is often gone itself a moment later.
     """
     rsrc = task.node.rsrc
     if (
         task.action != "DELETE"
         or rsrc is None
         or task.tries >= engine.conf.action_retry_limit
+        or scene.is_late
     ):
         return None
     task.tries += 1

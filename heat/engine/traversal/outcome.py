@@ -9,12 +9,10 @@
 #    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 #    License for the specific language governing permissions and limitations
 #    under the License.
-"""How a traversal ends: completed, failed, rolled back.
+"""What a failure, the end of the time, or a cancel makes of a stack.
 
-The stack's own nodes of the graph gather the two halves. When the update
-half is done the template counts as completed: from then on no failure rolls
-back any more. A failure of the update half and the beginning of its rollback
-are one transaction.
+A failure of the update half and the beginning of its rollback are one
+transaction.
 """
 
 from __future__ import annotations
@@ -22,21 +20,21 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.common import exception
-from heat.db import events, locks, resources, stacks, sync_points, templates
+from heat.db import events, locks, resources, stacks, sync_points
 from heat.engine.graph import build
 from heat.engine.graph.build import STACK_CLEANUP, STACK_UPDATE
-from heat.engine.ports import Engine, NodeKey
+from heat.engine.ports import Engine
 from heat.engine.traversal import (
     begin,
-    cleanup,
     finish,
     locking,
+    passing,
     rows,
     snapshotting,
     tasks,
@@ -49,164 +47,6 @@ LOG = logging.getLogger(__name__)
 # A failure of these goes back to the template that completed last, unless
 # the user disabled it.
 ROLLED_BACK_ACTIONS = frozenset({"CREATE", "UPDATE", "ADOPT"})
-
-
-def stack_node(
-    engine: Engine, scene: Scene, key: NodeKey
-) -> tuple[begin.Begun | None, list[NodeKey]]:
-    """One of the stack's own nodes is ready: a half is done.
-
-    :returns: a further traversal, when something was left to clean up, and
-        the nodes that are ready now
-    """
-    now = timeutils.utcnow()
-    return engine.db.run(lambda conn: _stack_node(conn, scene, key, now))
-
-
-def _stack_node(
-    conn: sa.Connection, scene: Scene, key: NodeKey, now: datetime.datetime
-) -> tuple[begin.Begun | None, list[NodeKey]]:
-    # The stack row first, as begin does: the two never wait for each other.
-    traversal = scene.traversal
-    completed = key == STACK_UPDATE and _completes(scene)
-    values = (
-        {"last_complete_template_id": scene.target_template_id}
-        if completed
-        else {"current_traversal": traversal.traversal_id}
-    )
-    if not stacks.compare_and_set(
-        conn,
-        scene.stack.id,
-        traversal.traversal_id,
-        values,
-        not_locked=False,
-    ):
-        return None, []
-    if not sync_points.mark_done(conn, traversal, [key]):
-        return None, []
-    if key == STACK_UPDATE:
-        if not _updates(scene):
-            return None, finish.pass_on(conn, scene, [key])
-        fired, left = cleanup.open_half(conn, scene)
-        if left:
-            stacks.update(
-                conn, scene.stack.id, status_reason=f"cleaning up: {left} left"
-            )
-            return None, fired
-    return _end(conn, scene, now), []
-
-
-def _completes(scene: Scene) -> bool:
-    """Whether this traversal's template is one to roll back to later."""
-    if scene.stack.action not in begin.COMPLETING_ACTIONS:
-        return False
-    # The rollback of a create wants nothing, whatever the template says.
-    return _updates(scene) or not scene.definition.resource_definitions
-
-
-def _updates(scene: Scene) -> bool:
-    """Whether anything is wanted at all."""
-    return any(key[1] and key[0] for key in scene.graph.nodes())
-
-
-def _end(
-    conn: sa.Connection, scene: Scene, now: datetime.datetime
-) -> begin.Begun | None:
-    """Both halves are done."""
-    stack = stacks.get(conn, scene.stack.id)
-    if stack is None:
-        return None
-    left, failed = _left(conn, stack)
-    if failed:
-        reason = _failed_reason(stack, failed)
-        _set_state(conn, stack, "FAILED", reason, now)
-        sync_points.delete_for_stack(conn, stack.id)
-        if stack.action in locks.LOCKING:
-            locking.settle_failed(conn, stack, now)
-        return None
-    if stack.action in locks.LOCKING:
-        locking.complete(conn, stack, now)
-        return None
-    if left:
-        # Made by an engine taken for dead, or replaced twice: once more.
-        LOG.info("stack %s: %d objects still to clean up", stack.id, len(left))
-        return begin.begin(conn, stack, _again(scene, stack), now)
-    reason = f"Stack {stack.action} completed successfully"
-    _set_state(conn, stack, "COMPLETE", reason, now)
-    sync_points.delete_for_stack(conn, stack.id)
-    resources.delete_deleted(conn, stack.id)
-    if stack.action == "DELETE":
-        stacks.soft_delete(conn, stack.id)
-    _prune_templates(conn, scene, stack)
-    return None
-
-
-def _left(
-    conn: sa.Connection, stack: stacks.StackRecord
-) -> tuple[list[resources.ResourceRecord], list[resources.ResourceRecord]]:
-    """Rows that should not be there any more, and rows that failed."""
-    if stack.action in begin.WALKS:
-        action = locking.row_action(stack)
-        return [], resources.failed(conn, stack.id, action)
-    left = resources.leftovers(
-        conn, stack.id, everything=stack.action == "DELETE"
-    )
-    # What failed in another way has not been visited yet.
-    failed = [row for row in left if row.status == "FAILED"]
-    return left, [row for row in failed if row.action == "DELETE"]
-
-
-def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
-    return begin.Order(
-        stack.action,
-        stack.raw_template_id,
-        scene.definition if _updates(scene) else None,
-        f"Stack {stack.action} cleaning up",
-        abandons=scene.graph.abandons,
-    )
-
-
-def _failed_reason(
-    stack: stacks.StackRecord, rows: Sequence[resources.ResourceRecord]
-) -> str:
-    """Every failure by name; what could not be cleaned up is a DELETE."""
-    action = stack.action if stack.action in begin.WALKS else "DELETE"
-    texts = [f"{row.shown_reason}" for row in rows]
-    return f"Resource {action} failed: " + "; ".join(texts)
-
-
-def _set_state(
-    conn: sa.Connection,
-    stack: stacks.StackRecord,
-    status: str,
-    reason: str,
-    now: datetime.datetime,
-) -> None:
-    stacks.update(conn, stack.id, status=status, status_reason=reason)
-    if stack.action == "SNAPSHOT":
-        snapshotting.settle(conn, stack, status, reason)
-    events.insert_many(
-        conn, [begin.stack_event(stack, stack.action, status, reason, now)]
-    )
-
-
-def _prune_templates(
-    conn: sa.Connection, scene: Scene, stack: stacks.StackRecord
-) -> None:
-    """Versions that neither the stack nor a row refers to any more."""
-    if stack.prev_raw_template_id is not None:
-        stacks.update(conn, stack.id, prev_raw_template_id=None)
-    old = {
-        stack.prev_raw_template_id,
-        scene.stack.prev_raw_template_id,
-        scene.stack.last_complete_template_id,
-    }
-    templates.delete_unreferenced(
-        conn, stack.id, [each for each in old if each is not None]
-    )
-
-
-# -- failure ------------------------------------------------------------------
 
 
 def fail(
@@ -320,7 +160,7 @@ def _fail_branch(
     gatherer = STACK_UPDATE if key[1] else STACK_CLEANUP
     ends = [each for each in done if gatherer in scene.graph.required_by(each)]
     if ends:
-        written.fired = finish.arrive(conn, scene, gatherer, len(ends))
+        written.fired = passing.arrive(conn, scene, gatherer, len(ends))
     return written
 
 
@@ -344,14 +184,8 @@ def _write_failed_row(
 
 def time_out(engine: Engine, stack: stacks.StackRecord) -> begin.Begun | None:
     """The stack's time is over: it fails, whatever its nodes do."""
-    return engine.db.run(
-        lambda conn: _interrupt(
-            conn,
-            stack,
-            f"Stack {stack.action} timed out",
-            rollback=not stack.disable_rollback,
-        )
-    )
+    reason = f"Stack {stack.action} timed out"
+    return engine.db.run(lambda conn: _interrupt(conn, stack, reason))
 
 
 def cancel(
@@ -389,8 +223,7 @@ def give_up(
         reason = why(conn, stack)
         if reason is None:
             return None
-        rollback = not stack.disable_rollback
-        return _interrupt(conn, stack, reason, rollback=rollback)
+        return _interrupt(conn, stack, reason)
 
     return engine.db.run(work)
 
@@ -400,9 +233,12 @@ def _interrupt(
     stack: stacks.StackRecord,
     reason: str,
     *,
-    rollback: bool,
+    rollback: bool | None = None,
 ) -> begin.Begun | None:
-    """Fail the traversal as it was read, from outside of it."""
+    """Fail the traversal as it was read, from outside of it.
+
+    :param rollback: whether somebody asks for one; None: as for any failure
+    """
     now = timeutils.utcnow()
     idle = build.TraversalGraph({}, cancels=True)
     if not stacks.compare_and_set(
@@ -418,4 +254,14 @@ def _interrupt(
         not_locked=False,
     ):
         return None
+    # As it is by now: its update half may have ended since it was read.
+    stack = stacks.get(conn, stack.id) or stack
+    if rollback is None:
+        rollback = not (stack.disable_rollback or _is_updated(conn, stack))
     return _failed_stack(conn, stack, reason, now, rollback, cancels=True)
+
+
+def _is_updated(conn: sa.Connection, stack: stacks.StackRecord) -> bool:
+    """Whether only clean-up is left: no failure rolls back any more."""
+    traversal = sync_points.Traversal(stack.id, stack.current_traversal or "")
+    return sync_points.marks(conn, traversal).get(STACK_UPDATE, False)

@@ -32,6 +32,7 @@ DELETE                      repeated: deletes are idempotent
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Collection
 
@@ -204,22 +205,25 @@ def release(
 ) -> int:
     """Settle claimed rows by the table above; how many."""
     rows = [row for row in engine.db.read(resources.claimed) if which(row)]
+    released = 0
     for row in rows:
-        LOG.warning(
-            "releasing resource %s of stack %s, held by engine %s",
-            row.name,
-            row.stack_id,
-            row.engine_id,
-        )
-        engine.db.run(lambda conn, row=row: _settle(conn, row))  # type: ignore[misc]
-    return len(rows)
+        # What has ended since it was read is not held any more.
+        if engine.db.run(functools.partial(_settle, row=row)):
+            released += 1
+            LOG.warning(
+                "released resource %s of stack %s, held by engine %s",
+                row.name,
+                row.stack_id,
+                row.engine_id,
+            )
+    return released
 
 
-def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
+def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> bool:
+    """Let go of a row; False: its operation has ended meanwhile."""
     now = timeutils.utcnow()
     if row.action == "DELETE":
-        resources.update_claimed(conn, row.id, row.claim_id or "", {})
-        return
+        return resources.update_claimed(conn, row.id, row.claim_id or "", {})
     action = row.shown_action
     reason = f"{action} was interrupted: its engine stopped"
     if action == "CREATE" and row.physical_id is None:
@@ -254,6 +258,7 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> None:
                 }
             ],
         )
+    return changed
 
 
 def stalled(engine: Engine, stack: stacks.StackRecord) -> tuple[NodeKey, ...]:

@@ -26,9 +26,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from heat.db import resources
+from heat.db import resource_rows, resources
 from heat.engine.ports import NodeKey
-from heat.engine.traversal import begin
+from heat.engine.traversal import wanted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ def make_many(
     ids = resources.insert_many(
         conn,
         [
-            begin.new_row(
+            wanted.new_row(
                 wish.row.stack_id,
                 wish.row.name,
                 wish.resource_type,
@@ -105,31 +105,16 @@ def make_many(
 
 def placeholder(row_id: int, stack_id: str) -> resources.ResourceRecord:
     """Stands for a row that is gone."""
-    return resources.ResourceRecord(
+    return resource_rows.blank(
         id=row_id,
         uuid="",
         name="",
         stack_id=stack_id,
-        root_stack_id=None,
-        resource_type=None,
-        physical_id=None,
-        reference_id=None,
         action="DELETE",
         status="COMPLETE",
-        status_reason=None,
         metadata={},
-        engine_id=None,
-        claim_id=None,
         atomic_key=0,
         requires=(),
-        replaces=None,
-        replaced_by=None,
-        current_template_id=None,
-        rsrc_prop_data_id=None,
-        attr_data_id=None,
-        tried_prop_data_id=None,
         external=False,
         stray=False,
-        created_at=None,
-        updated_at=None,
     )

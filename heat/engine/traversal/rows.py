@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,6 +30,7 @@ from heat.db import (
     released,
     resource_data,
     resources,
+    signals,
 )
 from heat.engine.traversal import tasks
 from heat.engine.traversal.decide import Step
@@ -56,12 +57,17 @@ class _Batch:
     prop_ids: dict[int, int]
     kept: list[int] = dataclasses.field(default_factory=list)
     dropped: list[int] = dataclasses.field(default_factory=list)
-    let_go: list[Result] = dataclasses.field(default_factory=list)
+    let_go: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     events: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
     def forget(self, result: Result) -> None:
-        self.let_go.append(result)
         self.events.append(_forgotten_event(self.scene, result, self.now))
+        told = _released(self.scene, result, self.now)
+        self.let_go.append(told)
+        self.let_go += [
+            {**told, "resource_type": kind, "physical_resource_id": ident}
+            for kind, ident in _left_beside(result)
+        ]
 
 
 def write(
@@ -90,9 +96,7 @@ def write(
     if batch.dropped:
         resources.delete_unclaimed(conn, batch.dropped)
     if batch.let_go:
-        released.insert_many(
-            conn, [_released(scene, each, now) for each in batch.let_go]
-        )
+        released.insert_many(conn, batch.let_go)
     if batch.events:
         events.insert_many(conn, batch.events)
 
@@ -105,17 +109,71 @@ def _write_operation(
         task.prop_data_id = batch.prop_ids.get(row_id, task.prop_data_id)
         batch.events.append(tasks.started_event(scene, task, batch.prop_ids))
     values = row_values(scene, result, batch.attr_ids, now)
-    if not resources.update_claimed(conn, row_id, task.claim_id, values):
+    if not _write_claimed(conn, result, task, values):
         raise LostClaim(result)
     batch.events.append(tasks.ended_event(scene, result, now))
+    if result.node.step in (Step.ADOPT, Step.OBSERVE):
+        _settle(conn, result, scene.names_below(result.node.key))
     if result.node.step is Step.ADOPT:
         batch.events += _adopted_events(scene, result, task, now)
     elif result.node.step is Step.RELEASE:
         batch.forget(result)
     elif result.node.step is Step.HAND_BACK and not result.superseded:
-        claims.settle(conn, result.node.row)
+        _settle(conn, result)
     elif result.node.step is Step.RESUME:
         take_from_strays(conn, result.node)
+
+
+def _write_claimed(
+    conn: sa.Connection, result: Result, task: Task, values: dict[str, Any]
+) -> bool:
+    """Write a row that a claim holds; False when the claim was lost.
+
+    Metadata are for signals, too, and these ask nobody for a claim: a row
+    that they have written meanwhile keeps what they said.
+    """
+    row = result.node.row
+    if "metadata" not in values:
+        return resources.update_claimed(conn, row.id, task.claim_id, values)
+    # The claim has raised it, and so has the checkpoint, if there was one.
+    known = row.atomic_key + 1 + int(task.saved)
+    if resources.update_claimed(
+        conn, row.id, task.claim_id, values, atomic_key=known
+    ):
+        return True
+    now = signals.hold(conn, row.id)
+    if now is None:
+        return False
+    both = _with_signals(row.metadata, values["metadata"], now.metadata)
+    return resources.update_claimed(
+        conn, row.id, task.claim_id, {**values, "metadata": both}
+    )
+
+
+def _with_signals(
+    before: Mapping[str, Any], ours: Mapping[str, Any], now: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The metadata of an operation, with what signals wrote meanwhile.
+
+    :param before: as they were when the operation began
+    :param ours: what it leaves behind
+    :param now: what signals made of those before
+    """
+    both = dict(ours)
+    for key, value in now.items():
+        was = before.get(key)
+        if value != was and both.get(key, was) == was:
+            both[key] = value
+    return both
+
+
+def _settle(
+    conn: sa.Connection, result: Result, but: Iterable[str] = ()
+) -> None:
+    """The object has this row, and no other, to say whose it is."""
+    row, rsrc = result.node.row, result.node.rsrc
+    if rsrc is not None and rsrc.resource_id is not None:
+        claims.settle(conn, row, rsrc.resource_id, set(but))
 
 
 def take_from_strays(conn: sa.Connection, node: Node) -> None:
@@ -308,6 +366,12 @@ def _adopted_events(
     ]
 
 
+def _left_beside(result: Result) -> list[tuple[str, str]]:
+    """What was made beside an object that is let go, and is in use."""
+    operation = result.task.operation if result.task else None
+    return list(getattr(operation, "left", ()))
+
+
 def _passed_event(
     scene: Scene, result: Result, now: datetime.datetime
 ) -> dict[str, Any]:
@@ -331,12 +395,15 @@ def _forgotten_event(
     scene: Scene, result: Result, now: datetime.datetime
 ) -> dict[str, Any]:
     node = result.node
+    reason = f"object {node.row.physical_id} let go ({node.because})"
+    for kind, ident in _left_beside(result):
+        reason += f"; so is the {kind} {ident} that it uses"
     return tasks.event(
         scene,
         node,
         "DELETE",
         "COMPLETE",
-        f"object {node.row.physical_id} let go ({node.because})",
+        reason,
         now,
         node.row.rsrc_prop_data_id,
     )
@@ -361,8 +428,13 @@ def _released(
     }
 
 
-def save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
-    """Write the resource data that operations changed."""
+def save_data(
+    conn: sa.Connection, results: Iterable[Result], *, again: bool = False
+) -> None:
+    """Write the resource data that operations changed.
+
+    :param again: they may be there, as the answer to a commit got lost
+    """
     values: dict[int, dict[str, str | resource_data.DataRecord]] = {}
     gone: dict[int, set[str]] = {}
     for each in results:
@@ -370,12 +442,18 @@ def save_data(conn: sa.Connection, results: Iterable[Result]) -> None:
         if each.task is None or rsrc is None or each.task.action == "DELETE":
             continue
         changes = rsrc.changes()
-        if changes.data:
-            values[row_id] = {
-                key: resource_data.DataRecord(value, redact)
-                for key, (value, redact) in changes.data.items()
-            }
-        stale = {*changes.data, *changes.data_deleted} & each.node.data.keys()
+        known = each.node.data
+        # What was recorded while it ran is there already.
+        new: dict[str, str | resource_data.DataRecord] = {
+            key: resource_data.DataRecord(value, redact)
+            for key, (value, redact) in changes.data.items()
+            if known.get(key) != value
+        }
+        if new:
+            values[row_id] = new
+        stale = {*new, *changes.data_deleted}
+        if not again:
+            stale &= known.keys()
         if stale:
             gone[row_id] = stale
     if values or gone:

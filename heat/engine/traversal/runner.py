@@ -144,7 +144,7 @@ class Runner:
         self._engine = engine
         self._bus = engine.sender
         engine.sender = self
-        self._scenes = Scenes(engine.db)
+        self._scenes = engine.scenes = Scenes(engine.db)
         self._pool = concurrent.futures.ThreadPoolExecutor(
             pool_size, thread_name_prefix="heat-runner"
         )

@@ -19,7 +19,9 @@ older template versions are loaded when a row of theirs is met.
 from __future__ import annotations
 
 import collections
+import functools
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -33,8 +35,9 @@ from heat.db.session import Database
 from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.environment.environment import Environment
 from heat.engine.graph.build import NodeKey, TraversalGraph
+from heat.engine.rsrc_defn import ResourceDefinition
 from heat.engine.template import base as template_base
-from heat.engine.traversal import identity
+from heat.engine.traversal import begin, identity
 
 _CACHED_SCENES = 128
 
@@ -66,8 +69,8 @@ def make_definition(
     """Parse a template version for the stack of this identity."""
     made = StackDefinition(
         identity,
-        template_base.load(record.template, record.files),
-        # It was within the limits when it was stored.
+        # Both were within the limits when they were stored.
+        template_base.load(record.template, record.files, bounded=True),
         Environment(record.environment, bounded=True),
         facade=record.facade,
     )
@@ -80,6 +83,7 @@ class Scene:
 
     :ivar definition: what the traversal wants; for DELETE, what the stack
         had, of which nothing is wanted (the graph has no update nodes)
+    :ivar fresh: the rows, when this engine has just inserted them all
     :ivar preloaded: nodes read in advance, each to be used once
     :ivar done: nodes that are done, as far as this engine knows
     """
@@ -100,6 +104,7 @@ class Scene:
         self.definition = definition
         self.context = context
         self.target_template_id = stack.raw_template_id
+        self.fresh: Sequence[resources.ResourceRecord] | None = None
         self.was_preloaded = False
         self.preloaded: dict[NodeKey, Any] = {}
         self.done: set[NodeKey] = set()
@@ -130,9 +135,27 @@ class Scene:
             return None
         return cls(stack, graph, definition, names, context)
 
+    @classmethod
+    def opened(
+        cls,
+        opening: begin.Opening,
+        definition: StackDefinition,
+        context: RequestContext,
+    ) -> Scene:
+        """A traversal that this engine has just begun, of a new stack."""
+        names = {row.id: row.name for row in opening.rows}
+        made = cls(opening.stack, opening.graph, definition, names, context)
+        made.fresh = opening.rows
+        return made
+
     def deadline(self, monotonic: float) -> float:
         """When operations of this traversal time out, on that clock."""
         return monotonic + self._seconds_left()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its time is over."""
+        return self._seconds_left() <= 0
 
     def _seconds_left(self) -> float:
         minutes = self.stack.timeout
@@ -206,6 +229,35 @@ class Scene:
         name = self._names.get(key[0], "")
         return key[1] and self.definition.node(name) is not None
 
+    def names_below(self, key: NodeKey) -> set[str]:
+        """The resources that an update node hangs on, however far."""
+        seen: set[NodeKey] = set()
+        todo = [key]
+        while todo:
+            for need in self.graph.requires(todo.pop()):
+                if need[1] and need not in seen:
+                    seen.add(need)
+                    todo.append(need)
+        return {self._names[row_id] for row_id, _half in seen}
+
+    @functools.cached_property
+    def wanted_external(self) -> dict[str, set[str]]:
+        """Objects that the target says are the user's -> who says so.
+
+        As far as that is known from the beginning: what is read from another
+        resource takes nothing away from it.
+        """
+        found: dict[str, set[str]] = {}
+        for name, wish in self.definition.resource_definitions.items():
+            ident = self.fixed_external_id(wish)
+            if ident is not None:
+                found.setdefault(ident, set()).add(name)
+        return found
+
+    def fixed_external_id(self, wish: ResourceDefinition) -> str | None:
+        """What a wanted resource says, and no other one has a part in."""
+        return wish.fixed_external_id()
+
     def required_rows(self, row_id: int) -> tuple[int, ...]:
         """The identity row ids of what an update node requires, sorted."""
         identity = set()
@@ -239,11 +291,15 @@ class Scenes:
             lambda conn: Scene.load(conn, stack_id, traversal_id, context)
         )
         if scene is not None:
-            with self._lock:
-                self._kept[traversal_id] = scene
-                while len(self._kept) > _CACHED_SCENES:
-                    self._kept.popitem(last=False)
+            self.keep(scene)
         return scene
+
+    def keep(self, scene: Scene) -> None:
+        """Have a traversal at hand that was just begun here."""
+        with self._lock:
+            self._kept[scene.traversal.traversal_id] = scene
+            while len(self._kept) > _CACHED_SCENES:
+                self._kept.popitem(last=False)
 
     def forget(self, traversal_id: str) -> None:
         """Drop a traversal that has ended."""

@@ -13,9 +13,10 @@
 """Deletes what an engine made that had been taken for dead.
 
 While a traversal runs, its clean-up deletes strays like any other row. A
-stack at rest, or deleted, has nobody who would: this is for those. It is
-called from time to time and never waits; what takes its time is looked at
-again at the next call.
+stack at rest, or deleted, has nobody who would: this is for those. What
+becomes of an object is the decision of the clean-up half: one that somebody
+has made his own meanwhile is let go. It is called from time to time and never
+waits; what takes its time is looked at again at the next call.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ import uuid
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
-from heat.common.context import RequestContext
-from heat.db import properties_data, resources, stacks
-from heat.engine.definition import StackDefinition
+from heat.db import resources, stacks
+from heat.engine.graph.build import TraversalGraph
 from heat.engine.ports import Engine
 from heat.engine.resource import lifecycle
-from heat.engine.traversal import gather, identity
-from heat.engine.traversal.scene import load_definition
+from heat.engine.traversal import decide, gather, identity, rows
+from heat.engine.traversal.scene import Scene, load_definition
+from heat.engine.traversal.tasks import Result
 
 LOG = logging.getLogger(__name__)
 
@@ -85,8 +86,9 @@ class Reaper:
     def _advance(self, job: _Job) -> None:
         try:
             if job.operation is None:
-                job.operation = self._operation(job.row)
-                progress = job.operation.start()
+                progress = self._begin(job)
+                if progress is None:
+                    return
             else:
                 progress = job.operation.poll()
         except Exception as exc:
@@ -99,6 +101,33 @@ class Reaper:
         LOG.info("deleted a stray object of resource %s", job.row.name)
         self._end(job, {"status": "COMPLETE", "physical_id": None})
 
+    def _begin(self, job: _Job) -> lifecycle.Done | lifecycle.Waiting | None:
+        """Begin to delete; None: there was nothing to delete.
+
+        Who holds the object is asked only now that the claim is committed:
+        whoever adopts it from now on sees the claim, and is refused.
+        """
+        engine = self._engine
+        scene, node = engine.db.read(lambda conn: _load(conn, job.row))
+        gather.plan_cleanup(engine, scene, node)
+        if node.step is not decide.Step.DELETE or node.rsrc is None:
+            LOG.info("let a stray object of resource %s go", job.row.name)
+            self._let_go(job, scene, node)
+            return None
+        job.operation = lifecycle.Operation(
+            node.rsrc, "DELETE", monotonic=engine.monotonic
+        )
+        return job.operation.start()
+
+    def _let_go(self, job: _Job, scene: Scene, node: gather.Node) -> None:
+        """Tell what is let go, as the clean-up half does."""
+
+        def work(conn: sa.Connection) -> None:
+            if resources.update_claimed(conn, job.row.id, job.claim_id, {}):
+                rows.write(conn, scene, [Result(node)], timeutils.utcnow())
+
+        self._engine.db.run(work)
+
     def _end(self, job: _Job, values: dict[str, str | None]) -> None:
         def work(conn: sa.Connection) -> None:
             ours = resources.update_claimed(
@@ -109,42 +138,22 @@ class Reaper:
 
         self._engine.db.run(work)
 
-    def _operation(self, row: resources.ResourceRecord) -> lifecycle.Operation:
-        engine = self._engine
-        stack, definition, node, context = engine.db.read(
-            lambda conn: _load(conn, row)
-        )
-        wish = gather.stored_definition(node)
-        cls = gather.resource_class(
-            engine, definition, wish.resource_type, row.name
-        )
-        rsrc = cls(
-            row.name,
-            wish,
-            gather.stack_view(engine, stack, definition, context),
-        )
-        gather.load_state(rsrc, node)
-        return lifecycle.Operation(rsrc, "DELETE", monotonic=engine.monotonic)
-
 
 def _load(
     conn: sa.Connection, row: resources.ResourceRecord
-) -> tuple[stacks.StackRecord, StackDefinition, gather.Node, RequestContext]:
-    """The stack of a stray, deleted or not, what is recorded of it, and in
-    whose name it is deleted."""
+) -> tuple[Scene, gather.Node]:
+    """The stack of a stray, deleted or not, of which nothing is wanted, and
+    what is recorded of the stray by now."""
     stack = stacks.get(conn, row.stack_id, show_deleted=True)
     if stack is None:
         raise LookupError(row.stack_id)
-    definition = load_definition(conn, stack, stack.raw_template_id)
-    properties = properties_data.get_many(conn, [row.rsrc_prop_data_id])
-    node = gather.Node(
-        (row.id, False),
-        row,
-        properties.get(row.rsrc_prop_data_id or 0),
-        {},
-        {},
-        None,
+    context = identity.with_credentials(
+        conn, stack, identity.context_of(stack)
     )
-    context = identity.context_of(stack)
-    context = identity.with_credentials(conn, stack, context)
-    return stack, definition, node, context
+    definition = load_definition(conn, stack, stack.raw_template_id)
+    scene = Scene(stack, TraversalGraph({}), definition, {}, context)
+    now = resources.get_many(conn, [row.id]).get(row.id, row)
+    # As it was before we took it; but whose its object is may have changed.
+    row = dataclasses.replace(row, external=now.external)
+    [node] = gather.load_nodes(conn, scene, {(row.id, False): row})
+    return scene, node

@@ -30,6 +30,7 @@ from heat.engine.traversal import (
     ahead,
     begin,
     check,
+    closing,
     finish,
     operate,
     outcome,
@@ -281,7 +282,10 @@ def write(
     good = [each for each in results if each.error is None]
     if good:
         forward = forward and len(good) == len(results)
-        _take_over(done, _finish(engine, scene, good, forward))
+        written = _finish(engine, scene, good, forward)
+        _take_over(done, written)
+        if written.closed is not None:
+            _closed(scene, done, written.closed)
     for each in results:
         if each.error is not None:
             begun, written = outcome.fail(engine, scene, each)
@@ -322,13 +326,18 @@ def _stack_nodes(
         done.released.add(key)
         if key == STACK_CLEANUP:
             users.leave(engine, scene)
-        begun, fired = outcome.stack_node(engine, scene, key)
-        done.ready.extend(fired)
-        if begun is not None:
-            done.begun.append(begun)
+        _closed(scene, done, closing.close(engine, scene, key))
         done.ended = done.ended or key == STACK_CLEANUP
-        if scene.stack.owner_id is not None and not (begun or fired):
-            done.woken = True
+
+
+def _closed(scene: Scene, done: Done, closed: closing.Closed) -> None:
+    scene.done.update(closed.done)
+    done.ready.extend(closed.fired)
+    if closed.begun is not None:
+        done.begun.append(closed.begun)
+    done.ended = done.ended or closed.ended
+    if scene.stack.owner_id is not None and not (closed.begun or closed.fired):
+        done.woken = True
 
 
 def send_on_newest(

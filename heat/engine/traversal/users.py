@@ -24,6 +24,16 @@ from heat.engine.traversal.scene import Scene
 LOG = logging.getLogger(__name__)
 
 
+def may_be_left(scene: Scene) -> bool:
+    """Whether there may be such users when this traversal has ended."""
+    return (
+        scene.stack.action == "DELETE"
+        and scene.stack.owner_id is None
+        and not scene.graph.abandons
+        and stack_domain.is_configured()
+    )
+
+
 def leave(engine: Engine, scene: Scene) -> None:
     """Delete the project of a stack's users, with whoever is left of them.
 
@@ -31,12 +41,7 @@ def leave(engine: Engine, scene: Scene) -> None:
     the stack: an engine that stops in between does both again. Nested stacks
     share the project of the top one. The stack goes in any case.
     """
-    if (
-        scene.stack.action != "DELETE"
-        or scene.stack.owner_id is not None
-        or scene.graph.abandons
-        or not stack_domain.is_configured()
-    ):
+    if not may_be_left(scene):
         return
     # A scene may be older than the first user.
     now = engine.db.read(lambda conn: stacks.get(conn, scene.stack.id))

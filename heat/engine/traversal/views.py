@@ -16,7 +16,7 @@ from __future__ import annotations
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import stacks
+from heat.db import resources, stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource, child, view
@@ -56,16 +56,44 @@ def resource_class(
         ) from exc
 
 
+def same_class(
+    engine: Engine,
+    was: StackDefinition,
+    row: resources.ResourceRecord,
+    definition: StackDefinition,
+    rsrc: Resource,
+) -> bool:
+    """Whether a row's class is the wanted one (an alias is no class).
+
+    :param was: the template version that the row was last finished with
+    """
+    old_type = row.resource_type or ""
+    if was is definition and old_type == rsrc.type():
+        return True
+    try:
+        old = resource_class(engine, was, old_type, row.name)
+    except exception.EntityNotFound:
+        return False
+    if old is type(rsrc):
+        return True
+    if old.family is not None and old.family == rsrc.family:
+        return True
+    status = old.support_status
+    return bool(status is not None and status.is_substituted(type(rsrc)))
+
+
 def stack_view(
     engine: Engine,
     stack: stacks.StackRecord,
     definition: StackDefinition,
     context: RequestContext,
     nesting: child.Nesting | None = None,
+    observes: bool = False,
 ) -> view.StackView:
     """What plug-ins see as ``self.stack``.
 
     :param nesting: where in a tree of stacks it is checked
+    :param observes: the update looks at live objects
     """
     return view.StackView(
         definition,
@@ -86,5 +114,6 @@ def stack_view(
             context=context,
             ports=engine,
             nesting=nesting,
+            observes=observes,
         ),
     )

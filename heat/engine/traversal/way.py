@@ -26,6 +26,7 @@ import sqlalchemy as sa
 from heat.db import resource_data, sync_points
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
+from heat.engine.resource.external import Move
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
 
@@ -39,6 +40,10 @@ def make(engine: Engine, scene: Scene, node: Node) -> None:
     """
     rsrc = node.rsrc
     if rsrc is None or rsrc.resource_id is None or node.row.external:
+        return
+    if node.move is not Move.NONE:
+        # Nothing is made in its place that could want what it has, or it is
+        # the user's by now.
         return
     if type(rsrc).prepare_for_replace is Resource.prepare_for_replace:
         return

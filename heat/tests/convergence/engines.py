@@ -109,7 +109,7 @@ class SimulatedEngine:
             probe=lambda point: world.point(self, point),
         )
         self.engine.children = story_nested.children(self.engine)
-        self.scenes = Scenes(self.db)
+        self.scenes = self.engine.scenes = Scenes(self.db)
         self.lanes: dict[str, Lane] = {}
         self.sweeper = recovery.Sweeper(
             self.engine,

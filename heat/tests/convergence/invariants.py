@@ -25,10 +25,10 @@ import greenlet
 
 from heat.engine.graph.build import TraversalGraph
 from heat.tests.convergence import (
-    prepared,
     story_external,
     story_locks,
     story_nested,
+    story_timeouts,
 )
 
 TRIGGERS = """
@@ -63,7 +63,9 @@ BEGIN SELECT note('made', NEW.id, NEW.resource_uuid, NULL); END;
 CREATE TRIGGER seen_gone AFTER DELETE ON test_object
 BEGIN SELECT note('gone', OLD.id, OLD.resource_uuid, NULL); END;
 """
-TRIGGERS += story_external.TRIGGERS + story_locks.TRIGGERS
+TRIGGERS += (
+    story_external.TRIGGERS + story_locks.TRIGGERS + story_timeouts.TRIGGERS
+)
 
 
 class Violation(BaseException):
@@ -78,7 +80,10 @@ class Violation(BaseException):
 
 
 class Watch(
-    story_external.Watching, story_locks.Watching, story_nested.Watching
+    story_external.Watching,
+    story_locks.Watching,
+    story_nested.Watching,
+    story_timeouts.Watching,
 ):
     """Sees every transaction of a world."""
 
@@ -86,7 +91,7 @@ class Watch(
 
     def __init__(self, world) -> None:
         self._world = world
-        self._db = prepared.raw(world.db)
+        self._db = world.db.raw
         self._notes: list[tuple] = []
         self._db.create_function("note", 4, self._note)
         # Objects that were ever made, and row id -> rows that its object
@@ -94,6 +99,8 @@ class Watch(
         self._made: set[str] = set()
         self._uses: dict[int, set[int]] = {}
         self._will_use: dict[int, set[int]] = {}
+        # The template versions that are stored, by id.
+        self._versions: dict[int, dict] = {}
         self.commits = 0
         # Every traversal in order: id, action, template.
         self.begun: list[tuple[str, str, int]] = []
@@ -106,6 +113,13 @@ class Watch(
 
     def _rows(self, query: str, *values) -> list[tuple]:
         return self._db.execute(query, values).fetchall()
+
+    def records(self) -> list[str]:
+        """What a story left behind that carries the time of day."""
+        found = []
+        for table in ("stack", "event", "raw_template"):
+            found += self._rows(f"SELECT * FROM {table}")
+        return [str(row) for row in found]
 
     # -- operations -----------------------------------------------------------
 
@@ -242,6 +256,14 @@ class Watch(
         return [row[0] for row in self._rows(query)]
 
     # -- at rest --------------------------------------------------------------
+
+    def is_at_rest(self) -> bool:
+        """Whether nothing is left that recovery could look at twice."""
+        return not self._rows(
+            "SELECT 1 FROM stack WHERE status = 'IN_PROGRESS'"
+            " UNION SELECT 1 FROM resource WHERE claim_id NOT NULL OR stray"
+            " UNION SELECT 1 FROM sync_point"
+        )
 
     def check_rest(self, stack_id: str) -> None:
         """I6, and that nothing is left over of what has ended."""

@@ -33,8 +33,41 @@ from heat.engine.resource import UpdateReplace
 from heat.engine.resources.openstack.heat.test_resource import TestResource
 from heat.tests.convergence import lockable
 
-_free: list[Database] = []
+_free: dict[type[Database], list[Database]] = {}
 _images: dict[str, sqlite3.Connection] = {}
+
+
+class OneConnection(Database):
+    """A database in memory whose transactions share one connection.
+
+    There is nobody else, so nothing is ever tried again; what a pool and
+    SQLAlchemy do around each transaction costs more than most of these.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url=url)
+        self._conn = self.engine.connect()
+        self._conn.begin()
+        self.raw = self._conn.connection.driver_connection
+        self.raw.execute("ROLLBACK")
+
+    def run(self, work):
+        if self.raw.in_transaction:
+            raise RuntimeError("A transaction inside of a transaction")
+        self.raw.execute("BEGIN")
+        try:
+            made = work(self._conn)
+        except BaseException:
+            self.raw.execute("ROLLBACK")
+            raise
+        self.raw.execute("COMMIT")
+        return made
+
+    read = run
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.raw.in_transaction
 
 
 class PickyResource(TestResource):
@@ -96,12 +129,14 @@ def raw(db: Database) -> sqlite3.Connection:
         proxied.close()
 
 
-def database(extra: str = "") -> Database:
+def database(extra: str = "", kind: type[Database] = Database) -> Database:
     """A migrated, empty database in memory.
 
     :param extra: SQL to run after the migration (triggers)
+    :param kind: what is made
     """
-    db = _free.pop() if _free else Database(url="sqlite://")
+    free = _free.setdefault(kind, [])
+    db = free.pop() if free else kind(url="sqlite://")
     if extra not in _images:
         _images[extra] = _make_image(extra)
     _images[extra].backup(raw(db))
@@ -110,7 +145,7 @@ def database(extra: str = "") -> Database:
 
 def give_back(db: Database) -> None:
     """Let the next world use the database."""
-    _free.append(db)
+    _free[type(db)].append(db)
 
 
 def _make_image(extra: str) -> sqlite3.Connection:

@@ -23,6 +23,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import gc
+import hashlib
 import logging
 import sys
 import time
@@ -43,6 +44,20 @@ def run_seed(seed: int, say=None) -> str | None:
             traceback.print_exc()
         return f"seed {seed}: {type(error).__name__}: {error}"
     return None
+
+
+def digest(seed: int) -> str:
+    """What tells a story from another: its lines, and the records it left."""
+    seen = hashlib.sha256()
+
+    def say(line: str) -> None:
+        seen.update(line.encode() + b"\n")
+
+    with simulation.SimulatedWorld(seed, say) as world:
+        story.Story(world).run()
+        for record in world.watch.records():
+            say(record)
+    return seen.hexdigest()
 
 
 @contextlib.contextmanager
@@ -97,11 +112,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--mutants", action="store_true", help="break the engine instead"
     )
+    parser.add_argument(
+        "--digests", action="store_true", help="print one of each story"
+    )
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args(arguments)
     if options.mutants:
         first = options.first
         return _catch_all(range(first, first + options.seeds))
+    if options.digests:
+        with quick():
+            for seed in range(options.first, options.first + options.seeds):
+                print(digest(seed))
+        return 0
     began = time.monotonic()
     if options.seed is not None:
         seeds = range(options.seed, options.seed + 1)

@@ -116,7 +116,10 @@ class SimulatedWorld:
         self._ids = random.Random(seed + 1)
         self._say = say
         self.faults = Faults.pick(self.rng) if faults is None else faults
-        self.db = prepared.database(invariants.TRIGGERS)
+        self.epoch = EPOCH
+        self.db = prepared.database(
+            invariants.TRIGGERS, prepared.OneConnection
+        )
         self.watch = invariants.Watch(self)
         self.now = 0.0
         self.steps = 0
@@ -127,22 +130,24 @@ class SimulatedWorld:
         self._names = itertools.count(1)
         self.engines: list[SimulatedEngine] = []
         self.context = RequestContext(
-            project_id="project", user_id="user", username="user"
+            project_id="project",
+            user_id="user",
+            username="user",
+            request_id="req-of-the-story",
         )
         self._main = greenlet.getcurrent()
-        self._saved = (uuid.uuid4, operate.advance)
+        self._saved = (uuid.uuid4, timeutils.utcnow, operate.advance)
 
     def __enter__(self) -> SimulatedWorld:
         uuid.uuid4 = self._uuid4
+        timeutils.utcnow = self._utcnow
         operate.advance = self.watch.watching(operate.advance)
-        self._set_clock()
         for _number in range(self.rng.randint(1, 3)):
             self.start_engine()
         return self
 
     def __exit__(self, *error) -> None:
-        uuid.uuid4, operate.advance = self._saved
-        timeutils.clear_time_override()
+        uuid.uuid4, timeutils.utcnow, operate.advance = self._saved
         for each in self.activities:
             each.let.throw(greenlet.GreenletExit)
         self.watch.close()
@@ -150,6 +155,12 @@ class SimulatedWorld:
 
     def _uuid4(self) -> uuid.UUID:
         return uuid.UUID(int=self._ids.getrandbits(128), version=4)
+
+    def _utcnow(self, with_timezone: bool = False) -> datetime.datetime:
+        zone = datetime.UTC if with_timezone else None
+        return EPOCH.replace(tzinfo=zone) + datetime.timedelta(
+            seconds=self.now
+        )
 
     def say(self, line: str) -> None:
         if self._say is not None:
@@ -270,14 +281,8 @@ class SimulatedWorld:
             (self.now + delay, next(self._count), owner, lane, kind, items),
         )
 
-    def _set_clock(self) -> None:
-        timeutils.utcnow.override_time = EPOCH + datetime.timedelta(
-            seconds=self.now
-        )
-
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
-        self._set_clock()
 
     # -- steps --------------------------------------------------------------
 
@@ -397,7 +402,8 @@ class SimulatedWorld:
             quiet = self.watch.commits == before and not self._choices()
             idle = idle + 1 if quiet else 0
             # A ready node is sent when two sweeps in a row have seen it.
-            if idle >= 2:
+            enough = 1 if self.watch.is_at_rest() else 2
+            if not self.watch.check_time() and idle >= enough:
                 return
             self.pass_time(max(0.0, until - self.now))
             # Only whole sweeps tell, that see all who will ever be dead.

@@ -28,6 +28,7 @@ from heat.tests.convergence import (
     story_external,
     story_locks,
     story_nested,
+    story_timeouts,
 )
 from heat.tests.convergence.invariants import Violation
 from heat.tests.convergence.simulation import Faults, SimulatedWorld
@@ -178,10 +179,7 @@ class Chooser:
         for name in list(made):
             self._change(made, name)
         for name in NAMES:
-            # Whose object another name holds as the user's, and nobody has
-            # cleaned up yet, can't be told by a template that wants both.
-            taken = name in made or f"x{name}" in made
-            if not taken and self._rng.random() < 0.05:
+            if name not in made and self._rng.random() < 0.05:
                 made[name] = self._connected(self._wish(), list(made))
         return made
 
@@ -234,6 +232,7 @@ class Story:
         self.chooser = Chooser(world.rng)
         self.owner = story_external.Owner(world)
         self.locks = story_locks.Locks(self)
+        self.timeouts = story_timeouts.Timeouts(self)
         story_nested.add_to(self)
         self.templates: list[Wishes] = []
         self.stack_id: str | None = None
@@ -293,7 +292,9 @@ class Story:
             return  # it is deleted like that
         self.locks.release()
         stack = self.world.stack(self.stack_id)
-        if stack.base[1] == "COMPLETE" and self.rng.random() < 0.7:
+        timed = self.timeouts.some  # a delete may take too long, too
+        skipped = stack.base[1] == "COMPLETE" and self.rng.random() < 0.7
+        if skipped and not timed:
             return
         if stack.base[0] in ("SUSPEND", "RESUME"):
             self._do("resume", self._resume)
@@ -301,6 +302,8 @@ class Story:
         last = self.templates[-1]
         wishes = self.chooser.mended(self.chooser.next(last, [last]))
         wishes = self.owner.mended(wishes, self.stack_id)
+        wishes = self.timeouts.mended(wishes)
+        self.timeouts.end()
         self._do("update", lambda owner: self._update(owner, wishes))
         self._settled({"UPDATE_COMPLETE"})
 
@@ -330,14 +333,17 @@ class Story:
             if any(each.what == CREATE for each in self.world.activities):
                 return
             wishes = self.owner.change(self.chooser.first(), None)
+            wishes = self.timeouts.change(wishes)
             self._do("create", lambda owner: self._create(owner, wishes))
             return
         if self.locks.act():
             return
+        self.timeouts.wait(self.stack_id)
         luck = self.rng.random()
         if luck < 0.65:
             wishes = self.chooser.next(self.templates[-1], self.templates)
             wishes = self.owner.change(wishes, self.stack_id)
+            wishes = self.timeouts.change(wishes)
             self._do("update", lambda owner: self._update(owner, wishes))
         elif luck < 0.75:
             self._do("delete", self._delete)
@@ -397,10 +403,14 @@ class Story:
             self.world.context,
             "stack",
             self._number(wishes),
-            {},
+            self.timeouts.environment(wishes),
             story_nested.FILES,
-            {"disable_rollback": self.rng.random() < 0.5},
+            self._args(),
         )
+
+    def _args(self) -> dict:
+        disable = self.rng.random() < 0.5
+        return {"disable_rollback": disable, **self.timeouts.args()}
 
     def _update(self, owner, wishes: Wishes) -> None:
         stack = self._read(owner)
@@ -409,9 +419,9 @@ class Story:
             self.world.context,
             stack,
             self._number(wishes),
-            {},
+            self.timeouts.environment(wishes),
             story_nested.FILES,
-            {"disable_rollback": self.rng.random() < 0.5},
+            self._args(),
         )
 
     def _delete(self, owner) -> None:
@@ -460,6 +470,7 @@ class Story:
         if status == "FAILED":
             reason = story_locks.reason(stack)
             told = any(each in reason for each in story_external.REASONS)
+            told = told or self.timeouts.told(reason)
             if "cancelled" not in reason and not told and not fails(wishes):
                 raise Violation("I6", f"{action} fails: {reason}")
             return

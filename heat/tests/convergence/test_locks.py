@@ -915,9 +915,7 @@ class TreeTest(LockTest):
         self.assertRaises(
             exception.StackLocked,
             self.world.db.run,
-            lambda conn: locks.hold_unlocked(
-                conn, guard, "update", shared=True
-            ),
+            lambda conn: locks.share_unlocked(conn, guard, "update"),
         )
 
 

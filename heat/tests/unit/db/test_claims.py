@@ -21,7 +21,7 @@ import sqlalchemy as sa
 import testscenarios
 
 from heat.db import claims, models, resources, stacks
-from heat.engine.traversal import begin
+from heat.engine.traversal import wanted
 from heat.tests.unit.db import backends
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -41,7 +41,7 @@ class ClaimsTest(backends.DatabaseTestCase):
                 "raw_template_id": 1,
             }
             stacks.insert(conn, {"id": stack_id, **given})
-            made = begin.new_row(
+            made = wanted.new_row(
                 stack_id, "r", "Some::Type", 1, NOW, root_stack_id=stack_id
             )
             made.update(external=True, physical_id="x", action="CHECK")

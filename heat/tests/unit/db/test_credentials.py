@@ -24,7 +24,7 @@ from oslo_config import cfg
 from heat.common import config, exception
 from heat.db import credentials, migration, models, resources, session, stacks
 from heat.engine.stack import converge
-from heat.engine.traversal import begin
+from heat.engine.traversal import wanted
 from heat.tests import base
 from heat.tests.unit.db import backends
 
@@ -72,7 +72,7 @@ class CredentialsTest(backends.DatabaseTestCase):
         middle = self.stack("middle", owner_id="top")
         below = self.stack("below", owner_id="middle")
         given = self.stack("given", owner_id="top", user_creds_id=other)
-        for stack, wanted in (
+        for stack, owner in (
             (top, key),
             (middle, key),
             (below, key),
@@ -81,7 +81,7 @@ class CredentialsTest(backends.DatabaseTestCase):
         ):
             with self.subTest(stack=stack.name):
                 found = self.call(credentials.of_stack, stack)
-                self.assertEqual(wanted, found.id if found else None)
+                self.assertEqual(owner, found.id if found else None)
 
     def test_attached_to_the_top(self):
         key, late = self.creds(), self.creds()
@@ -124,7 +124,7 @@ class CredentialsTest(backends.DatabaseTestCase):
     def test_kept_for_objects_that_are_left_over(self):
         key = self.creds()
         stack = self.stack("top", user_creds_id=key)
-        row = begin.new_row(
+        row = wanted.new_row(
             stack.id, "r", "T", 1, LONG_AGO, root_stack_id=stack.id
         )
         row.update(stray=True, physical_id="p")

@@ -62,6 +62,7 @@ class RequestTest(base.TestCase):
         )
 
     def counted(self) -> mock.Mock:
+        environments._kept.clear()
         patcher = mock.patch.object(
             environments.template_format, "load", wraps=template_format.load
         )
@@ -82,6 +83,25 @@ class RequestTest(base.TestCase):
         counter.reset_mock()
         self.prepare(None, files, list(files), stored=made)
         self.assertEqual(0, counter.call_count)
+
+    def test_the_next_request_reads_only_what_is_new(self):
+        files = {str(n): f"parameters: {{p: again{n}}}" for n in range(9)}
+        counter = self.counted()
+        first = self.prepare(None, files, list(files))
+        self.assertEqual(9, counter.call_count)
+        counter.reset_mock()
+        changed = {**files, "4": "parameters: {p: other, q: x}"}
+        second = self.prepare(None, changed, list(changed))
+        self.assertEqual(1, counter.call_count)
+        self.assertEqual({"p": "again8"}, first.environment["parameters"])
+        self.assertEqual("x", second.environment["parameters"]["q"])
+
+    def test_what_cannot_be_read_is_told_each_time(self):
+        for name in ("first", "second"):
+            error = self.assertRaises(
+                ValueError, self.prepare, None, {name: "[]"}, [name]
+            )
+            self.assertIn(name, str(error))
 
     def test_another_make_of_api(self):
         """It does not tell which parameters are explicit."""

@@ -413,6 +413,36 @@ class DeploymentGroupTest(groups.GroupTest):
         self.delete(stack)
         self.world.run()
 
+    def test_several_configs_on_several_servers(self):
+        template = self.template({"a": {"get_resource": "s"}})
+        resources = template["resources"]
+        group = resources["n"]
+        group["type"] = "OS::Heat::SoftwareDeployments"
+        group["properties"]["signal_transport"] = "NO_SIGNAL"
+        resources["t"] = {
+            "type": "OS::Heat::DeployedServer",
+            "metadata": {"mine": 1},
+        }
+        group["properties"]["servers"]["b"] = {"get_resource": "t"}
+        resources["m"] = group
+        stack = self.make(template)
+        for name in "st":
+            self.assertEqual(2, len(self.metadata(stack, name)["deployments"]))
+        resources["t"]["metadata"] = {"mine": 2}
+        del resources["m"]
+        self.start_update(stack, template)
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        found = self.metadata(stack, "t")
+        self.assertEqual(2, found["mine"])
+        self.assertEqual(1, len(found["deployments"]))
+
+    def test_a_server_without_deployments_says_so(self):
+        stack = self.make(
+            groups.hot({"s": {"type": "OS::Heat::DeployedServer"}})
+        )
+        self.assertEqual({"deployments": []}, self.metadata(stack, "s"))
+
     def asked(self, stack):
         """Members that wait for their server."""
         try:

@@ -1,0 +1,132 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""A traversal's two ends: what is begun here is not read again, and the
+transaction of the last node is the stack's as well."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+from heat.db import stacks
+from heat.engine.traversal import ahead, closing
+from heat.engine.traversal.scene import Scene, Scenes
+from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
+
+TWO = hot({"a": res("x"), "b": res(attr("a"))})
+
+
+class ClosingTest(StoryTest):
+    def setUp(self):
+        super().setUp()
+        self.works = []
+        run = self.world.db.run
+
+        def counted(work):
+            self.works.append(getattr(work, "func", work).__qualname__)
+            return run(work)
+
+        self.world.db.run = counted
+        self.addCleanup(self.world.db.__dict__.pop, "run", None)
+
+    def closes(self):
+        return [name for name in self.works if name.startswith("close")]
+
+    def test_the_last_node_ends_a_create(self):
+        stack = self.world.create(TWO)
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        self.assertEqual([], self.closes())
+        record = self.world.stack(stack)
+        self.assertEqual(
+            "Stack CREATE completed successfully", record.status_reason
+        )
+        self.assertEqual(
+            record.raw_template_id, record.last_complete_template_id
+        )
+
+    def test_the_last_node_opens_the_clean_up(self):
+        stack = self.world.create(hot({"a": res("x")}))
+        self.world.run()
+        before = self.physical(stack)
+        self.world.update(stack, hot({"a": res("y", update_replace=True)}))
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertNotEqual(before["a"], self.physical(stack)["a"])
+        self.assertEqual(1, len(self.world.rows(stack)))
+        # Every message is a new look here, so the other half is by itself.
+        self.assertEqual(1, len(self.closes()))
+
+    def test_a_superseded_last_node_closes_nothing(self):
+        """An update begins after the last node was looked ahead from."""
+        stack = self.world.create(hot({"a": res("x")}))
+        hold, held = closing.hold, []
+
+        def late(conn, scene):
+            if not held:
+                held.append(
+                    stacks.update(
+                        conn, scene.stack.id, current_traversal="another"
+                    )
+                )
+            return hold(conn, scene)
+
+        with mock.patch.object(closing, "hold", late):
+            self.world.run()
+        self.assertEqual([True], held)
+        record = self.world.stack(stack)
+        self.assertState("CREATE_IN_PROGRESS", stack)
+        self.assertIsNone(record.last_complete_template_id)
+
+    def test_what_is_not_expected_is_closed_by_its_own_node(self):
+        """The engine that finishes the last node knows not that it is."""
+        stack = self.world.create(TWO)
+        with mock.patch.object(ahead, "_all_done", return_value=False):
+            self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        self.assertEqual(1, len(self.closes()))
+
+
+class OpeningTest(StoryTest):
+    def setUp(self):
+        super().setUp()
+        self.world.engines[0].scenes = self.scenes = Scenes(self.world.db)
+
+    def test_what_was_begun_here_is_at_hand(self):
+        stack = self.world.create(TWO)
+        record = self.world.stack(stack)
+        with mock.patch.object(Scene, "load") as load:
+            kept = self.scenes.get(
+                stack, record.current_traversal, self.world.context
+            )
+        load.assert_not_called()
+        read = self.world.db.read(
+            lambda conn: Scene.load(
+                conn, stack, record.current_traversal, self.world.context
+            )
+        )
+        self.assertEqual(read.graph.to_json(), kept.graph.to_json())
+        self.assertEqual(read.target_template_id, kept.target_template_id)
+        self.assertEqual(
+            read.definition.version_id, kept.definition.version_id
+        )
+        self.assertEqual(read.traversal, kept.traversal)
+        for name in ("id", "name", "tenant", "action", "status", "timeout"):
+            with self.subTest(name):
+                self.assertEqual(
+                    getattr(read.stack, name), getattr(kept.stack, name)
+                )
+        rows = {row.id: row for row in self.world.rows(stack)}
+        self.assertEqual(set(rows), {row.id for row in kept.fresh})
+        for row in kept.fresh:
+            with self.subTest(row.name):
+                self.assertEqual(rows[row.id], row)
