@@ -86,7 +86,15 @@ class CloudCluster(deployment.Cluster):
     """The service with Keystone in front of it.
 
     :param region: whose services it uses; None: those of OS_REGION_NAME
+    :ivar engine_options: lines of the section [engine]
     """
+
+    # A killed engine is missed soon, so that stories about it are short.
+    engine_options = (
+        "heartbeat_interval = 1",
+        "dead_after = 5",
+        "recovery_interval = 2",
+    )
 
     def __init__(self, engines: int = 1, region: str | None = None) -> None:
         check_environment()
@@ -125,10 +133,6 @@ class CloudCluster(deployment.Cluster):
                 stack_user_domain_name = heat
                 stack_domain_admin = heat_domain_admin
                 stack_domain_admin_password = {password}
-                [engine]
-                heartbeat_interval = 1
-                dead_after = 5
-                recovery_interval = 2
                 [database]
                 connection = {database}
                 [heat_api]
@@ -140,6 +144,7 @@ class CloudCluster(deployment.Cluster):
                 rabbit_quorum_queue = false
                 """
             )
+            + "\n".join(["[engine]", *self.engine_options, ""])
             + f"[keystone_authtoken]\nwww_authenticate_uri = {self.auth_url}\n"
             + user
             + "[trustee]\n"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import pathlib
 import uuid
 from collections.abc import Callable
@@ -333,12 +334,136 @@ class TypesStory(CloudStory):
         self.delete(ident)
         self.assertIsNone(self.cloud.compute.find_keypair(self.tag))
 
-    def test_image_is_left_alone(self) -> None:
-        image = self.cloud.image.find_image(IMAGE)
-        wish = res("Glance::WebImage")
-        ident = self.create({"image": {**wish, "external_id": image.id}})
+    def swapped(self, wish: dict[str, Any], pair: list[str]) -> str:
+        """A stack that has taken the second in the place of the first."""
+        ident = self.create({"a": {**wish, "external_id": pair[0]}})
+        self.assertEqual(pair[0], self.physical(ident, "a"))
+        self.update(ident, {"a": {**wish, "external_id": pair[1]}})
+        self.assertEqual(pair[1], self.physical(ident, "a"))
+        return ident
+
+    def test_key_pairs_swapped(self) -> None:
+        """Their names are their ids."""
+        compute = self.cloud.compute
+        made = self.both(compute.create_keypair, compute.delete_keypair)
+        pair = [compute.get_keypair(each).name for each in made]
+        wish = res("Nova::KeyPair", name=pair[1])
+        ident = self.swapped(wish, pair)
+        # That of the first would be another key.
+        other = res("Nova::KeyPair", name=pair[0])
+        stack = self.update(ident, {"a": other}, "UPDATE_FAILED")
+        self.assertIn("stays external", stack.stack_status_reason)
+        self.update(ident, {"a": wish})
         self.delete(ident)
-        self.assertIsNotNone(self.cloud.image.find_image(image.id))
+        self.assertIsNotNone(compute.find_keypair(pair[0]))
+        self.assertIsNone(compute.find_keypair(pair[1]))
+
+    def test_images_swapped(self) -> None:
+        image = self.cloud.image
+        pair = self.both(
+            image.create_image,
+            image.delete_image,
+            data=b"0" * 64,
+            disk_format="raw",
+            container_format="bare",
+            validate_checksum=False,
+        )
+        wish = res(
+            "Glance::WebImage",
+            location="http://127.0.0.1:1/nothing",
+            disk_format="raw",
+            container_format="bare",
+            tags=["changed"],
+        )
+        ident = self.swapped(wish, pair)
+        stack = self.update(
+            ident,
+            {
+                "a": {
+                    **wish,
+                    "properties": {**wish["properties"], "id": NOWHERE},
+                }
+            },
+            "UPDATE_FAILED",
+        )
+        self.assertIn("stays external", stack.stack_status_reason)
+        self.update(ident, {"a": wish})
+        self.assertEqual(["changed"], image.get_image(pair[1]).tags)
+        self.delete(ident)
+        self.assertIsNotNone(image.find_image(pair[0]))
+        self.assertIsNone(image.find_image(pair[1]))
+
+    def let_go(self) -> set[str]:
+        """The ids of what the project's stacks have let go."""
+        _answer, told = self.heat.http_client.json_request(
+            "GET", "/released_objects"
+        )
+        return {
+            each["physical_resource_id"] for each in told["released_objects"]
+        }
+
+    def test_ports_made_for_a_server(self) -> None:
+        """They stay Heat's when the server is the user's."""
+        cards = [{"network": "private", "port_extra_properties": {}}]
+        wish = server(networks=cards)
+        net, compute = self.cloud.network, self.cloud.compute
+        for used in (True, False):
+            with self.subTest(used=used):
+                ident = self.create({"a": wish})
+                made = self.physical(ident, "a")
+                self.addCleanup(self._quietly, compute.delete_server, made)
+                [port] = net.ports(device_id=made)
+                self.addCleanup(self._quietly, net.delete_port, port.id)
+                self.update(ident, {"a": {**wish, "external_id": made}})
+                self.assertIsNotNone(net.find_port(port.id))
+                if not used:
+                    compute.delete_server(made)
+                    compute.wait_for_delete(compute.get_server(made))
+                    self.assertIsNotNone(net.find_port(port.id))
+                self.delete(ident)
+                self.assertEqual(used, net.find_port(port.id) is not None)
+                self.assertEqual(used, port.id in self.let_go())
+                self.assertIn(made, self.let_go())
+
+    def test_ports_of_a_server_that_comes_back(self) -> None:
+        wish = server(
+            networks=[{"network": "private", "port_extra_properties": {}}]
+        )
+        ident = self.create({"a": wish})
+        made = self.physical(ident, "a")
+        [port] = self.cloud.network.ports(device_id=made)
+        self.update(ident, {"a": {**wish, "external_id": made}})
+        self.update(ident, {"a": wish})
+        self.assertEqual(made, self.physical(ident, "a"))
+        self.delete(ident)
+        self.assertIsNone(self.cloud.compute.find_server(made))
+        self.assertIsNone(self.cloud.network.find_port(port.id))
+
+    def test_a_stack(self) -> None:
+        """It is referred to, as it stands."""
+        outputs = {"outputs": {"told": {"value": {"get_resource": "net"}}}}
+        child = self.create({"net": res("Neutron::Net")}, sections=outputs)
+        other = self.create({"net": res("Neutron::Net")}, sections=outputs)
+        text = self.template({"net": res("Neutron::Net")}, **outputs)
+        files = {"child.yaml": json.dumps(text)}
+        wish = {"type": "child.yaml"}
+        told = {"outputs": {"net": {"value": {"get_attr": ["a", "told"]}}}}
+        ident = self.create(
+            {"a": {**wish, "external_id": child}}, files=files, sections=told
+        )
+        shown = self.heat.stacks.output_show(ident, "net")["output"]
+        self.assertEqual(self.physical(child, "net"), shown["output_value"])
+        swapped = {"a": {**wish, "external_id": other}}
+        self.update(ident, swapped, files=files)
+        self.assertEqual(other, self.physical(ident, "a"))
+        stack = self.update(ident, {"a": wish}, "UPDATE_FAILED", files=files)
+        self.assertIn("stays external", stack.stack_status_reason)
+        self.delete(ident)
+        for each in (child, other):
+            stack = self.heat.stacks.get(each)
+            self.assertEqual("CREATE_COMPLETE", stack.stack_status)
+        with self.assertRaises(heat_exc.HTTPBadRequest):
+            self.begin({"a": {**wish, "external_id": NOWHERE}}, files=files)
 
     def test_two_stacks_and_one_network(self) -> None:
         owner = self.create({"net": res("Neutron::Net")})
@@ -392,7 +517,16 @@ class ProjectStory(CloudStory):
             admin.identity.delete_project, made.id, ignore_missing=True
         )
         wish = res("Keystone::Project", name=name, description="ours")
-        ident = self.create({"p": {**wish, "external_id": made.id}})
+        other = admin.identity.create_project(
+            name=f"{name}-other", domain_id="default"
+        )
+        self.addCleanup(
+            admin.identity.delete_project, other.id, ignore_missing=True
+        )
+        ident = self.create({"p": {**wish, "external_id": other.id}})
+        self.update(ident, {"p": {**wish, "external_id": made.id}})
+        self.assertEqual(made.id, self.physical(ident, "p"))
+        self.assertEqual(other.name, admin.identity.get_project(other.id).name)
         self.assertEqual("", admin.identity.get_project(made.id).description)
         self.update(ident, {"p": wish})
         self.assertEqual(
@@ -400,3 +534,4 @@ class ProjectStory(CloudStory):
         )
         self.delete(ident)
         self.assertIsNone(admin.identity.find_project(made.id))
+        self.assertIsNotNone(admin.identity.find_project(other.id))

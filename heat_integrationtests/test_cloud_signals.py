@@ -26,6 +26,7 @@ from typing import Any
 from urllib import parse
 from xml.etree import ElementTree
 
+import keystoneauth1.exceptions
 import openstack
 import requests
 from keystoneauth1 import session as ks_session
@@ -720,19 +721,32 @@ class AgentStory(SignedStory):
         return user.get(url).json()["metadata"]
 
     def test_server_tells_its_agent(self) -> None:
-        ident = self.create(
-            {
-                **test_cloud.network(),
+        def server(transport: str) -> dict[str, Any]:
+            return {
                 "server": test_cloud.server(
                     user_data_format="SOFTWARE_CONFIG",
-                    software_config_transport="POLL_SERVER_CFN",
-                    networks=[{"network": ref("net")}],
-                ),
+                    software_config_transport=transport,
+                    networks=[{"allocate_network": "none"}],
+                )
             }
-        )
+
+        ident = self.create(server("POLL_SERVER_CFN"))
+        made = self.physical(ident, "server")
         found = self.heat.resources.get(ident, "server")
-        metadata = self.by_cfn(found.attributes["os_collect_config"])
-        self.assertIn("cfn", metadata["os-collect-config"])
+        by_cfn = found.attributes["os_collect_config"]
+        self.assertIn("cfn", self.by_cfn(by_cfn)["os-collect-config"])
+        # It learns of another way by the one that it has.
+        self.update(ident, server("POLL_SERVER_HEAT"))
+        self.assertEqual(made, self.physical(ident, "server"))
+        told = self.by_cfn(by_cfn)["os-collect-config"]
+        self.assertEqual(["ec2", "heat", "local"], told["collectors"])
+        self.assertNotIn("cfn", told)
+        self.assertIn("os-collect-config", self.by_heat(told))
+        self.act(ident, "suspend", "SUSPEND_COMPLETE")
+        with self.assertRaises(keystoneauth1.exceptions.Unauthorized):
+            self.by_heat(told)
+        self.act(ident, "resume", "RESUME_COMPLETE")
+        self.assertIn("os-collect-config", self.by_heat(told))
         project = self.heat.stacks.get(ident).stack_user_project_id
         self.delete(ident)
         domain = self.running.domain().identity

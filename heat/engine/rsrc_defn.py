@@ -249,6 +249,12 @@ class ResourceDefinition:
             ),
         )
 
+    def fixed_external_id(self) -> str | None:
+        """The external id, unless it is read from another resource."""
+        if any(True for _name in function.dependencies(self._external_id, "")):
+            return None
+        return self.external_id()
+
     def condition(self) -> Any:
         """The parsed condition; None when there is none."""
         return self._condition

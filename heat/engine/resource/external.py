@@ -85,16 +85,23 @@ class Move(enum.Enum):
     STAY = "the user's before and after; looked at again if it failed"
     SWAP = "another object of the user's: a new row adopts it"
     HAND_BACK = "the user's object becomes Heat's and gets its properties"
+    PART = "the object is the user's under another name: a new row makes one"
 
 
 def move(
-    wanted: str | None, *, made: bool, external: bool, physical_id: str | None
+    wanted: str | None,
+    *,
+    made: bool,
+    external: bool,
+    physical_id: str | None,
+    elsewhere: bool = False,
 ) -> Move:
     """How an object changes hands.
 
     ====================  ==========  ====================  =========
     ``external_id``       the row     its object            move
     ====================  ==========  ====================  =========
+    absent                any         external elsewhere    PART
     absent                is Heat's   any                   NONE
     absent                external    any                   HAND_BACK
     absent                external    none was ever found   NONE
@@ -107,8 +114,12 @@ def move(
     :param wanted: ``external_id`` of the target template, resolved
     :param made: whether the row has been made or adopted before
     :param external: the ownership stored with the row
+    :param elsewhere: another name of the target template has the object as
+        its external one
     """
     if wanted is None:
+        if made and elsewhere:
+            return Move.PART
         there = made and external and physical_id is not None
         return Move.HAND_BACK if there else Move.NONE
     if not made:

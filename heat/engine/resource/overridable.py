@@ -88,6 +88,8 @@ class Overridable(Memory):
     #: its service tells whether an id is that of an object, so that one id
     #: is one object for all stacks; None: so it is for a type with a client
     looked_up: ClassVar[bool | None] = None
+    #: keys of the resource's data that name what was made beside its object
+    beside: ClassVar[tuple[str, ...]] = ()
     #: key of stored data (or ``metadata``) -> what can't be done without it
     #: and nobody can find out again, should an object of the user's be
     #: handed to Heat; "" for the object as such
@@ -188,6 +190,13 @@ class Overridable(Memory):
         if cls.default_client_name and cls.entity:
             return f"{cls.default_client_name}.{cls.entity}"
         return f"{cls.__module__}.{cls.__name__}"
+
+    def forget_beside(self) -> list[tuple[str, str]]:
+        """Delete what was made beside an object that is let go.
+
+        :returns: type and id of what is in use, and let go with it
+        """
+        return []
 
     def lacks_for_hand_back(self) -> list[str]:
         """What is missing to manage an object that was the user's.
@@ -302,6 +311,13 @@ class Overridable(Memory):
             self.data_set(key, value)
         if data.get("metadata"):
             self.metadata_set(data["metadata"])
+
+    def updated_metadata(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        """What the metadata are after an update that changes them.
+
+        :param wanted: those of the template
+        """
+        return wanted
 
     def handle_metadata_reset(self) -> None:
         """Put the metadata back to what the template says."""

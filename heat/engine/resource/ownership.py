@@ -55,6 +55,27 @@ class Untouched:
         """There is nothing to cancel."""
 
 
+class LettingGo:
+    """Ends what Heat made beside an object of the user's, who keeps that.
+
+    :ivar left: type and id of what the object uses, and so is let go too
+    """
+
+    def __init__(self, rsrc: base.Resource) -> None:
+        self._rsrc = rsrc
+        self.left: list[tuple[str, str]] = []
+
+    def start(self) -> Progress:
+        self.left = self._rsrc.forget_beside()
+        return lifecycle.Done()
+
+    def poll(self) -> Progress:
+        return lifecycle.Done()
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
 class Observation:
     """Looks whether the user's object is there.
 

@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import errors
+from heat.engine.clients import errors, passing
 from heat.engine.resource import outcomes, rest_found
 
 #: seconds between two looks at an object that is not ready
@@ -56,6 +56,13 @@ class RestResource(rest_found.FindableObject):
     pending: ClassVar[frozenset[str]] = frozenset()
     #: states that fail the action
     bad: ClassVar[frozenset[str]] = frozenset({"ERROR"})
+    #: the state of an object that is being made, and of one that is being
+    #: deleted, as the service lists by it: all that wait are asked for at
+    #: once then. None: each is looked at by itself
+    creating: ClassVar[str | None] = None
+    deleting: ClassVar[str | None] = None
+    #: states of an object that is as good as gone
+    gone: ClassVar[frozenset[str]] = frozenset()
     #: a deleted object is gone when the service has answered
     deleted_at_once: ClassVar[bool] = True
 
@@ -64,6 +71,7 @@ class RestResource(rest_found.FindableObject):
     def handle_create(self) -> Any:
         made = self.make(self.create_body(self.properties))
         self.resource_id_set(str(made["id"]))
+        self._note_listed(self.creating)
         self.finish_create(self.properties)
         return made
 
@@ -76,7 +84,36 @@ class RestResource(rest_found.FindableObject):
         """What takes further calls once there is an object."""
 
     def check_create_complete(self, token: Any) -> bool:
+        if self._was_ready(token):
+            return True
+        self._await_listed(self.creating)
         return self.is_ready()
+
+    def _was_ready(self, made: Any) -> bool:
+        """Whether the answer to the request says that nothing is left."""
+        return (
+            isinstance(made, Mapping)
+            and bool(made.get(self.status_key or ""))
+            and self.judge(made) not in self.pending
+        )
+
+    def _note_listed(self, state: str | None) -> None:
+        """Note that the service was asked to bring the object to a state."""
+        ident = self.resource_id
+        if state is not None and ident is not None:
+            passing.note(self.client_plugin(), str(self.entity), state, ident)
+
+    def _await_listed(self, state: str | None) -> None:
+        """Wait on where the service lists the object in a state.
+
+        :raises PollDelay: it does
+        """
+        ident = self.resource_id
+        if state is None or ident is None:
+            return
+        plugin = self.client_plugin()
+        if passing.is_in(plugin, str(self.entity), state, ident):
+            raise outcomes.PollDelay(POLL_SECONDS)
 
     def is_ready(self) -> bool:
         """Whether the object's state is final and good.
@@ -164,6 +201,7 @@ class RestResource(rest_found.FindableObject):
                 return False
             self.client_plugin().ignore_not_found(exc)
             self.resource_id_set(None)
+        self._note_listed(self.deleting)
         return True
 
     _conflict: Exception | None = None
@@ -187,10 +225,13 @@ class RestResource(rest_found.FindableObject):
 
     def is_gone(self) -> bool:
         """Whether the object is not there any more."""
+        self._await_listed(self.deleting)
         try:
             shown = self.shown()
         except Exception as exc:
             self.client_plugin().ignore_not_found(exc)
+            return True
+        if str(shown.get(self.status_key or "") or "").upper() in self.gone:
             return True
         self.judge_deleting(shown)
         raise outcomes.PollDelay(POLL_SECONDS)

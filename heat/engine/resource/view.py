@@ -42,6 +42,7 @@ class StackValues:
         ``rpc_client``; None where there is no engine
     :ivar nesting: the :class:`heat.engine.resource.child.Nesting` in which
         the stack is checked, None for the top one
+    :ivar observes: the update looks at live objects, in nested stacks too
     """
 
     action: str = "CREATE"
@@ -60,6 +61,7 @@ class StackValues:
     context: Any = None
     ports: Any = None
     nesting: Any = None
+    observes: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ class StackView:
     ) -> None:
         self.definition = definition
         self.values = values
+        #: the update that runs looks at live objects
+        self.observes = values.observes
 
     # -- identity ----------------------------------------------------------
 

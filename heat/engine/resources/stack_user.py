@@ -21,7 +21,7 @@ with the resource. While the stack is suspended it is kept out.
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -46,6 +46,8 @@ class StackUser(resource.Resource):
 
     # Keystone is asked, but by no client of the user's.
     may_block = True
+
+    beside: ClassVar[tuple[str, ...]] = (USER_ID,)
 
     def keystone(self) -> stack_domain.StackDomain:
         """The domain in which the users live.
@@ -205,6 +207,11 @@ class StackUser(resource.Resource):
         return None
 
     # -- actions -------------------------------------------------------------
+
+    def forget_beside(self) -> list[tuple[str, str]]:
+        """Delete the user: all that it may do ends with the resource."""
+        self.delete_user()
+        return super().forget_beside()
 
     def handle_delete(self) -> Any:
         """Delete the user."""

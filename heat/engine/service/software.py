@@ -120,7 +120,7 @@ class SoftwareEndpoint(base.Endpoint):
     def create_software_deployment(
         self,
         context: RequestContext,
-        server_id: str,
+        server_id: str | None,
         config_id: str | None,
         input_values: Dict | None,
         action: str = "INIT",
@@ -131,17 +131,19 @@ class SoftwareEndpoint(base.Endpoint):
     ) -> Dict:
         """Make a deployment.
 
+        :raises ValueError: no server is named
         :raises RequestLimitExceeded: the project has too many
         :raises StackLocked: the server's stack is locked
         """
-        lock.guard_object(self._engine, server_id, "deployment")
+        server = deployments.server(server_id)
+        lock.guard_object(self._engine, server, "deployment")
         return deployments.create(
             self._engine.db,
             context,
             context.project_id,
             self._engine.conf.max_software_deployments_per_tenant,
             id=deployment_id,
-            server_id=server_id,
+            server_id=server,
             config_id=config_id,
             input_values=input_values,
             action=action,

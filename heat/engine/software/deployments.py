@@ -42,6 +42,23 @@ METADATA_KEY = "deployments"
 _CODE = api.SOFTWARE_DEPLOYMENT_OUTPUT_STATUS_CODE
 
 
+_LONGEST_ID = 36
+
+
+def server(server_id: Any) -> str:
+    """The id of the server of a new deployment.
+
+    :raises ValueError: there is none, or what can't be one
+    """
+    if not isinstance(server_id, str) or not server_id:
+        raise ValueError(_("server_id is needed: the id of a server."))
+    if len(server_id) > _LONGEST_ID:
+        raise ValueError(
+            _("server_id has more than %d characters.") % _LONGEST_ID
+        )
+    return server_id
+
+
 def found_by(
     conn: sa.Connection, context: RequestContext, deployment_id: str
 ) -> software.DeploymentRecord:
@@ -117,11 +134,13 @@ def create(
     :param most: how many a project may have, -1 for any number
     :param given: columns: server_id, config_id, input_values, action,
         status, status_reason, stack_user_project_id, id
+    :raises ValueError: as :func:`server`
     :raises EntityNotFound: there is no such config
     :raises RequestLimitExceeded: there are too many
     """
     if tenant is None:
         raise exception.Forbidden()
+    server(given.get("server_id"))
     values = {key: value for key, value in given.items() if value is not None}
     values["tenant"] = tenant
 

@@ -26,7 +26,7 @@ import dataclasses
 import json
 from unittest import mock
 
-from heat.engine.traversal import begin, claims, gather
+from heat.engine.traversal import begin, claims, gather, rows
 
 USER = "user"
 VALUE = "OS::Heat::Value"
@@ -46,6 +46,10 @@ BEGIN SELECT note('ours', NEW.nova_instance, NEW.stack_id, NULL); END;
 CREATE TRIGGER seen_let_go AFTER INSERT ON released_object
 BEGIN SELECT note('let_go', NEW.physical_resource_id, NEW.resource_name,
 NEW.reason); END;
+CREATE TRIGGER seen_stored AFTER INSERT ON raw_template
+BEGIN SELECT note('stored', NEW.id, NEW.template, NULL); END;
+CREATE TRIGGER seen_pruned AFTER DELETE ON raw_template
+BEGIN SELECT note('pruned', OLD.id, NULL, NULL); END;
 CREATE TRIGGER seen_killed BEFORE DELETE ON test_object
 BEGIN SELECT note('killed', OLD.id, OLD.stack_id, OLD.resource_uuid); END;
 """
@@ -204,9 +208,9 @@ class Watching:
         )
         there = self._rows("SELECT 1 FROM test_object WHERE id = ?", ident)
         if reason == "retain" and not self._retained(name):
-            raise self.violation("I1", f"{ident} is let go, nobody asked")
+            raise self.violation("I1", f"{ident} is let go ({reason})")
         if reason == "external" and not self._asked_for(ident):
-            raise self.violation("I1", f"{ident} is let go, nobody asked")
+            raise self.violation("I1", f"{ident} is let go ({reason})")
         if there and not owned:
             self._give(ident, USER)
             # One that was locked leaves a row that says DELETE_COMPLETE.
@@ -235,20 +239,23 @@ class Watching:
             if wish.get("deletion_policy") == "retain":
                 raise self.violation("I7", f"{ident} is to be retained")
 
-    def _templates(self) -> list[dict]:
-        found = self._rows("SELECT template FROM raw_template")
-        return [json.loads(row[0])["resources"] for row in found]
+    def _on_stored(self, _owner, version, template, _none) -> None:
+        self._versions[version] = json.loads(template)["resources"]
+
+    def _on_pruned(self, _owner, version, *_none) -> None:
+        """After what its transaction did before, which may be by it."""
+        del self._versions[version]
 
     def _retained(self, name) -> bool:
         return any(
             each.get(name, {}).get("deletion_policy") == "retain"
-            for each in self._templates()
+            for each in self._versions.values()
         )
 
     def _asked_for(self, ident) -> bool:
         return any(
             wish.get("external_id") == ident
-            for each in self._templates()
+            for each in self._versions.values()
             for wish in each.values()
         )
 
@@ -279,7 +286,7 @@ def flag_ignored():
 
     with (
         mock.patch.object(gather.decide, "cleanup_step", step),
-        mock.patch.object(claims, "theirs", lambda *_args: set()),
+        mock.patch.object(claims, "spare", lambda *_args: set()),
     ):
         yield
 
@@ -292,6 +299,7 @@ def only_the_row_counts():
             gather.resources, "held_external", lambda *_args: {}
         ),
         mock.patch.object(begin, "passed_on", lambda *_args: set()),
+        mock.patch.object(rows.claims, "settle", lambda *_args: None),
     ):
         yield
 

@@ -20,7 +20,7 @@ from heat.db import claims, resources
 from heat.engine.resource import UpdateReplace
 from heat.engine.resources.openstack.heat import random_string
 from heat.engine.stack import abandon, converge
-from heat.engine.traversal import begin
+from heat.engine.traversal import wanted
 from heat.tests.convergence import prepared
 from heat.tests.convergence.test_external import ExternalCase, ext, known
 from heat.tests.convergence.test_stories import hot, res
@@ -173,7 +173,7 @@ class ManagedTest(ExternalCase):
             {},
             {},
             {"disable_rollback": True},
-            adopted={"a": begin.Given(ident, {}, {"value": "one"})},
+            adopted={"a": wanted.Given(ident, {}, {"value": "one"})},
         )
         self.world.run()
         return made.id

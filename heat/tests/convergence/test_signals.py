@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import threading
+import unittest.mock
 
 from heat.common import exception
 from heat.db import events
@@ -223,6 +224,96 @@ class WaitConditionTest(SignalStory):
         )
 
 
+class EarlySignalTest(SignalStory):
+    """Signals to what is not finished yet."""
+
+    def during(self, template, send):
+        """Make a stack; a handle gets signals before its row is written."""
+        engine, sent = self.world.engines[0], []
+
+        def probe(point):
+            row = self.world.living(sent[0]).get("handle")
+            if point == "finishing" and row.status == "IN_PROGRESS":
+                send(sent[0])
+                sent.append(point)
+
+        stack = self.world.create(template)
+        sent.append(stack)
+        engine.probe = probe
+        self.world.run_until(lambda: len(sent) > 1)
+        engine.probe = lambda _point: None
+        return stack
+
+    def test_before_the_create_of_a_handle_ends(self):
+        self.told_early({**HANDLE, "metadata": {"mine": 1}}, {"id": "a"})
+
+    def test_before_the_create_of_an_aws_handle_ends(self):
+        kind = "AWS::CloudFormation::WaitConditionHandle"
+        self.told_early(
+            {"type": kind, "metadata": {"mine": 1}},
+            {"UniqueId": "a", "Status": "SUCCESS"},
+        )
+
+    def told_early(self, handle, word):
+        stack = self.during(
+            stories.hot({"handle": handle}),
+            lambda stack: self.signal(stack, "handle", word),
+        )
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        found = self.row(stack, "handle").metadata
+        self.assertEqual({"a", "mine"}, set(found))
+
+    def test_a_wait_condition_counts_it(self):
+        stack = self.during(
+            waiting(count=2, timeout=20),
+            lambda stack: [
+                self.signal(stack, "handle", {"id": each}) for each in "ab"
+            ],
+        )
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        self.assertEqual({"a", "b"}, set(self.row(stack, "handle").metadata))
+
+    def test_while_the_metadata_are_updated(self):
+        def template(value):
+            handle = {**HANDLE, "metadata": {"mine": value}}
+            return stories.hot({"handle": handle})
+
+        stack = self.world.create(template(1))
+        self.world.run()
+        engine = self.world.engines[0]
+
+        def probe(point):
+            if point == "finishing":
+                engine.probe = lambda _point: None
+                self.signal(stack, "handle", {"id": "a"})
+
+        self.world.update(stack, template(2))
+        engine.probe = probe
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        found = self.row(stack, "handle").metadata
+        self.assertEqual(2, found["mine"])
+        self.assertIn("a", found)
+
+    def test_nobody_asks_twice_without_a_signal(self):
+        with unittest.mock.patch(
+            "heat.engine.traversal.rows.signals.hold"
+        ) as hold:
+            stack = self.world.create(
+                stories.hot(
+                    {
+                        "handle": {**HANDLE, "metadata": {"mine": 1}},
+                        "slow": {**stories.res(wait_secs=5)},
+                    }
+                )
+            )
+            self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        hold.assert_not_called()
+
+
 class SignalTest(SignalStory):
     def test_a_type_that_takes_none(self):
         stack = self.world.create(stories.hot({"a": stories.res()}))
@@ -337,7 +428,40 @@ class HookTest(SignalStory):
             self.clear(stack, "a", "pre-update")
             self.world.run()
             self.assertState("UPDATE_COMPLETE", stack)
+
+    def test_before_an_update_that_changes_nothing(self):
+        template = stories.hot(
+            {"a": stories.res(), "b": stories.res(stories.attr("a"))}
+        )
+        stack = self.start("pre-update", template)
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        before = self.physical(stack)
+        env = {"resource_registry": {"resources": {"a": self.both()}}}
+        for _again in range(2):
+            self.world.update(stack, template, env)
+            self.world.run()
+            self.assertState("UPDATE_IN_PROGRESS", stack)
+            row = self.row(stack, "a")
+            self.assertEqual(("CREATE", "COMPLETE"), (row.action, row.status))
+            self.assertIsNone(row.claim_id)
+            self.clear(stack, "a", "pre-update")
+            self.world.run()
+            self.assertState("UPDATE_COMPLETE", stack)
+            self.assertEqual(before, self.physical(stack))
+
+    def both(self):
+        return {"hooks": ["pre-update", "post-create"]}
+
+    def test_before_an_update_not_of_what_it_has_made(self):
+        stack = self.world.create(stories.hot({"b": stories.res()}))
+        self.world.run()
+        env = {"resource_registry": {"resources": {"a": self.both()}}}
+        template = stories.hot({"a": stories.res(), "b": stories.res()})
         self.world.update(stack, template, env)
+        self.world.run()
+        self.assertState("UPDATE_IN_PROGRESS", stack)
+        self.clear(stack, "a", "post-create")
         self.world.run()
         self.assertState("UPDATE_COMPLETE", stack)
 

@@ -126,7 +126,8 @@ class PreviewTest(base.FunctionalTest):
         first, second = stack["resources"]
         for each in (first, second):
             self.assertEqual(
-                PUBLISHED_RESOURCE | {"unknown_properties"}, each.keys()
+                PUBLISHED_RESOURCE | {"creation_time", "unknown_properties"},
+                each.keys(),
             )
         self.assertEqual(["second"], first["required_by"])
         self.assertEqual("the first", first["description"])

@@ -109,11 +109,14 @@ class ConfigTest(base.TestCase):
         self.conf = cfg.ConfigOpts()
         conf = self.load(
             "[DEFAULT]\nconvergence_engine = true\n"
-            "[paste_deploy]\nflavor = x\n"
+            "[paste_deploy]\napi_paste_config = x\n"
         )
         found = [(g, n) for g, n, _why in config.without_effect(conf)]
         self.assertEqual(
-            [("DEFAULT", "convergence_engine"), ("paste_deploy", "flavor")],
+            [
+                ("DEFAULT", "convergence_engine"),
+                ("paste_deploy", "api_paste_config"),
+            ],
             found,
         )
 

@@ -360,6 +360,7 @@ class FormsTest(base.TestCase):
             "name": S(S.STRING, "a name", required=True),
             "on": S(S.BOOLEAN, default=True),
             "many": S(S.LIST),
+            "maps": S(S.LIST, default=[{"a": 1}], schema=S(S.MAP)),
             "secret": S(
                 S.STRING,
                 support_status=support.SupportStatus(support.HIDDEN),
@@ -375,4 +376,5 @@ class FormsTest(base.TestCase):
         params, props_ = parameter_forms.generate(schema, "cfn")
         self.assertEqual("CommaDelimitedList", params["many"]["Type"])
         self.assertEqual("", params["many"]["Default"])
+        self.assertEqual([{"a": 1}], params["maps"]["Default"])
         self.assertEqual({"Fn::Split": [",", {"Ref": "many"}]}, props_["many"])

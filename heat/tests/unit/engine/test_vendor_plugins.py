@@ -18,6 +18,7 @@ distribution offers is found by real entry points.
 
 from __future__ import annotations
 
+import json
 import pathlib
 import shutil
 import sys
@@ -286,6 +287,26 @@ class ShelfTest(VendorTest):
         self.update(stack, template(a=shelf(label="told")), converge=True)
         self.assertState("UPDATE_COMPLETE", stack)
         self.assertEqual("told", self.thing(stack).label)
+
+    def test_what_it_sees_in_nested_stacks(self):
+        """Nothing of a nested stack changed, but an object in it did."""
+        room = {"type": "Vendor::Store::Room"}
+        files = {
+            "outer.yaml": hot({"inner": {"type": "inner.yaml"}}),
+            "inner.yaml": hot({"room": room, "b": shelf(label="told")}),
+        }
+        wanted = hot({"outer": {"type": "outer.yaml"}})
+        files = {name: json.dumps(each) for name, each in files.items()}
+        stack = self.make(wanted, files)
+        [thing] = self.service.shelves.stored.values()
+        thing.label = "changed"
+        self.update(stack, wanted, files)
+        self.assertEqual("changed", thing.label)
+        for _again in range(2):
+            self.update(stack, wanted, files, converge=True)
+            self.assertState("UPDATE_COMPLETE", stack)
+            self.assertEqual("told", thing.label)
+        self.assertEqual([thing], list(self.service.shelves.stored.values()))
 
 
 class BellTest(VendorTest):

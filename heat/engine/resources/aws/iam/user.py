@@ -33,6 +33,8 @@ class User(stack_user.StackUser):
     """
 
     support_status = support.SupportStatus(version="2014.1")
+    # The user is the object itself.
+    beside = ()
 
     properties_schema = notation.properties("""
         Path string -- Not used.

@@ -543,9 +543,10 @@ class EventTest(EngineTest):
             ],
             [(e["resource_name"], e["resource_status"]) for e in found],
         )
-        self.assertEqual(
-            {identity["stack_id"]}, {e["root_stack_id"] for e in found}
-        )
+        self.assertEqual({None}, {e["root_stack_id"] for e in found})
+        deep = self.client.list_events(self.ctx, identity, nested_depth=0)
+        for each in deep:
+            self.assertEqual(identity, each["root_stack_id"])
         page = self.client.list_events(
             self.ctx,
             identity,

@@ -269,6 +269,22 @@ class BombTest(HostileTest):
                 self.assertLess(self.memory() - memory, MEBIBYTES)
                 self.assertEqual(400, answer.status_code, answer.text[:300])
 
+    def test_a_deployment_without_a_server(self):
+        config = self.service.call("POST", "/software_configs", {"name": "c"})
+        made = {"config_id": config.json["software_config"]["id"]}
+        for body in (
+            made,
+            {**made, "server_id": None},
+            {**made, "server_id": ""},
+            {**made, "server_id": 7},
+            {**made, "server_id": "s" * 300},
+            {},
+        ):
+            with self.subTest(body=body):
+                answer = self.send("/software_deployments", body)
+                self.assertEqual(400, answer.status_code, answer.text)
+                self.assertIn("server_id", answer.text)
+
     def test_a_filter_of_types(self):
         for text in (
             "(O|O|:|:)*$$(a",

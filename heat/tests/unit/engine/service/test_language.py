@@ -97,7 +97,6 @@ class LanguageTest(base.TestCase):
                 "AllowedValues": ["abc", "ab"],
                 "ConstraintDescription": "2 to 4",
                 "Tags": ["a"],
-                "Value": "abc",
             },
             "n": {
                 "Type": "Number",
@@ -108,7 +107,7 @@ class LanguageTest(base.TestCase):
                 "MaxValue": 9,
                 "Step": 2,
                 "Offset": 1,
-                "Value": "3",
+                "Value": 3,
             },
             "l": {
                 "Type": "CommaDelimitedList",
@@ -116,7 +115,6 @@ class LanguageTest(base.TestCase):
                 "NoEcho": "false",
                 "Label": "l",
                 "Default": "a,b",
-                "Value": "a,b",
             },
             "j": {
                 "Type": "Json",
@@ -124,7 +122,6 @@ class LanguageTest(base.TestCase):
                 "NoEcho": "false",
                 "Label": "j",
                 "Default": {"k": 1},
-                "Value": '{"k": 1}',
             },
             "b": {
                 "Type": "Boolean",

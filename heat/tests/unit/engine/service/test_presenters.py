@@ -189,8 +189,19 @@ class KeysTest(base.TestCase):
             1, "e1", "stack-1", WHEN, "CREATE", "COMPLETE", "r", "phys",
             "state changed", "OS::Heat::None", None, {"a": 1},
         )  # fmt: skip
-        shown = presenters.event(stack(), record, "root")
+        shown = presenters.event(stack(), record, stack(id="top", name="t"))
         self.assertEqual(set(EVENT.split()), set(shown))
+        self.assertEqual(
+            {
+                "tenant": "p1",
+                "stack_name": "t",
+                "stack_id": "top",
+                "path": "",
+            },
+            shown["root_stack_id"],
+        )
+        plain = presenters.event(stack(), record, None)
+        self.assertIsNone(plain["root_stack_id"])
         self.assertEqual(
             {
                 "tenant": "p1",

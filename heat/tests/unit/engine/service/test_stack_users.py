@@ -98,6 +98,27 @@ class LifeTest(StackUserTest):
         self.assertEqual({}, self.keystone.users)
         self.assertEqual({}, self.keystone.projects)
 
+    def test_beside_an_object_that_is_external(self):
+        """It stays while the resource is there, and goes with it."""
+        identity = self.create(template=hot(one=HANDLE))
+        shown = self.client.describe_stack_resource(self.ctx, identity, "one")
+        theirs = {**HANDLE, "external_id": shown["physical_resource_id"]}
+        for template, users in ((hot(one=theirs), 1), (hot(), 0)):
+            self.client.update_stack(self.ctx, identity, template, {}, {}, {})
+            self.wait(identity, "UPDATE")
+            self.assertEqual(users, len(self.keystone.users))
+
+    def test_a_user_that_is_external(self):
+        """It is the object itself."""
+        user = {"type": "AWS::IAM::User"}
+        identity = self.create(template=hot(one=user))
+        shown = self.client.describe_stack_resource(self.ctx, identity, "one")
+        theirs = {**user, "external_id": shown["physical_resource_id"]}
+        for template in (hot(one=theirs), hot()):
+            self.client.update_stack(self.ctx, identity, template, {}, {}, {})
+            self.wait(identity, "UPDATE")
+            self.assertEqual(1, len(self.keystone.users))
+
     def test_stack_without_users_has_no_project(self):
         identity = self.create()
         self.assertEqual({}, self.keystone.projects)
@@ -359,4 +380,6 @@ class AgentTest(StackUserTest):
     def test_without_a_domain(self):
         self.conf.set_override("stack_domain_admin", None)
         identity = self.create(template=hot(machine=self.machine()))
-        self.assertEqual({}, self.metadata(self.ctx, identity, "machine"))
+        self.assertEqual(
+            {"deployments": []}, self.metadata(self.ctx, identity, "machine")
+        )

@@ -66,6 +66,15 @@ class SoftwareTest(base.TestCase):
                 self.assertRaises(ValueError, configs.inputs, wrong)
                 self.assertRaises(ValueError, configs.outputs, wrong)
 
+    def test_a_deployment_needs_a_server(self):
+        made = self.config()
+        for wrong in (None, "", 7, "s" * 37):
+            with self.subTest(wrong=wrong):
+                error = self.assertRaises(
+                    ValueError, self.deploy, made, server_id=wrong
+                )
+                self.assertIn("server_id", str(error))
+
     def test_others_see_nothing(self):
         made = self.config()
         deployed = self.deploy(made)

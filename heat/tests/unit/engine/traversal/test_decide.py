@@ -109,6 +109,11 @@ UPDATES = [
         Step.REPLACE,
     ),
     (
+        "it has what is the user's under another name",
+        UpdateFacts("CREATE", "COMPLETE", change=Change(), move=Move.PART),
+        Step.REPLACE,
+    ),
+    (
         "Heat's object becomes the user's, whatever differs",
         UpdateFacts("CREATE", "COMPLETE", change=FORCES, move=Move.PASS),
         Step.PASS,
@@ -173,6 +178,21 @@ CLEANUPS = [
         "Heat's, and somebody else holds it as the user's",
         CleanupFacts("CREATE", "COMPLETE", readers=("a of stack b",)),
         Step.FORGET,
+    ),
+    (
+        "an object of the user's, and things that we made for it",
+        CleanupFacts("CHECK", "COMPLETE", external=True, beside=True),
+        Step.RELEASE,
+    ),
+    (
+        "the same, where somebody else says that it is",
+        CleanupFacts("UPDATE", "COMPLETE", readers=("a",), beside=True),
+        Step.RELEASE,
+    ),
+    (
+        "things made for an object of ours go with it",
+        CleanupFacts("UPDATE", "COMPLETE", beside=True),
+        Step.DELETE,
     ),
     (
         "external, whatever the policy",
