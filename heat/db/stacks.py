@@ -103,10 +103,6 @@ _ROWS = sa.select(
         if field.name != "tags"
     )
 )
-# With what its template says, where that is recorded apart.
-_DESCRIBED = _ROWS.add_columns(models.raw_template.c.description).outerjoin(
-    models.raw_template, models.raw_template.c.id == _stack.c.raw_template_id
-)
 _TAGS = sa.select(_tag.c.stack_id, _tag.c.tag).order_by(_tag.c.id)
 _IS_IT = _stack.c.id == sa.bindparam("the_id")
 # One stack, a row for each of its tags.
@@ -275,14 +271,13 @@ def list_(conn: sa.Connection, **page: Unpack[Page]) -> list[StackRecord]:
 
     :raises Invalid: an unknown filter, sort key, direction or marker
     """
-    return [stack for stack, _said in list_described(conn, **page)]
+    return _records(conn, page_of(conn, _ROWS, page))
 
 
-def list_described(
-    conn: sa.Connection, **page: Unpack[Page]
-) -> list[tuple[StackRecord, str | None]]:
-    """One page of stacks, each with what its template says of it; None:
-    that is not recorded apart.
+def page_of(
+    conn: sa.Connection, query: sa.Select[Any], page: Page
+) -> sa.Select[Any]:
+    """Cut a page out of a query over stacks.
 
     :raises Invalid: an unknown filter, sort key, direction or marker
     """
@@ -294,16 +289,13 @@ def list_described(
         ("created_at", "desc"),
         _stack.c.id,
     )
-    query = pagination.page(
+    return pagination.page(
         conn,
-        _DESCRIBED.where(*_conditions(page)),
+        query.where(*_conditions(page)),
         keys,
         None if marker is None else _stack.c.id == marker,
         page.get("limit"),
     )
-    rows = [tuple(row) for row in conn.execute(query).all()]
-    found = _with_tags(conn, [row[:-1] for row in rows])
-    return [(stack, row[-1]) for stack, row in zip(found, rows, strict=True)]
 
 
 def count(conn: sa.Connection, **selection: Unpack[Selection]) -> int:
@@ -449,19 +441,20 @@ def _name_key(tenant: str, name: str) -> str:
 
 
 def _records(conn: sa.Connection, query: sa.Select[Any]) -> list[StackRecord]:
-    return _with_tags(conn, [tuple(row) for row in conn.execute(query).all()])
+    rows = conn.execute(query).all()
+    tags = tags_of(conn, [row[0] for row in rows])
+    return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
 
 
-def _with_tags(
-    conn: sa.Connection, rows: Sequence[tuple[Any, ...]]
-) -> list[StackRecord]:
-    tags: dict[str, list[str]] = {row[0]: [] for row in rows}
+def tags_of(conn: sa.Connection, ids: Sequence[str]) -> dict[str, list[str]]:
+    """The tags of stacks in their order, by stack id."""
+    tags: dict[str, list[str]] = {ident: [] for ident in ids}
     for chunk in bulk.chunks(list(tags)):
         for stack_id, tag in conn.execute(
             _TAGS.where(_tag.c.stack_id.in_(chunk))
         ).all():
             tags[stack_id].append(tag)
-    return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
+    return tags
 
 
 def _conditions(selection: Selection) -> list[sa.ColumnElement[bool]]:

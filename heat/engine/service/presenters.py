@@ -28,6 +28,7 @@ from heat.db.released import ReleasedRecord
 from heat.db.resources import ResourceRecord
 from heat.db.services import ServiceRecord
 from heat.db.snapshots import SnapshotRecord
+from heat.db.stack_lists import ListedRecord
 from heat.db.stacks import StackRecord
 from heat.engine.definition import StackDefinition
 from heat.rpc import api
@@ -35,6 +36,7 @@ from heat.rpc import api
 NO_DESCRIPTION = "No description"
 
 Dict = dict[str, Any]
+Shown = StackRecord | ListedRecord
 
 
 def time(when: datetime.datetime | None) -> str | None:
@@ -46,7 +48,7 @@ def time(when: datetime.datetime | None) -> str | None:
     return when.replace(microsecond=0).isoformat() + "Z"
 
 
-def identity(stack: StackRecord) -> HeatIdentifier:
+def identity(stack: Shown) -> HeatIdentifier:
     """The identity of a stack."""
     return HeatIdentifier(stack.tenant or "", stack.name, stack.id)
 
@@ -54,7 +56,7 @@ def identity(stack: StackRecord) -> HeatIdentifier:
 # -- stacks -------------------------------------------------------------------
 
 
-def stack_summary(stack: StackRecord, description: str | None) -> Dict:
+def stack_summary(stack: Shown, description: str | None) -> Dict:
     """A stack in a list: all that its row and its template's head tell.
 
     :param description: what its template says of itself
@@ -101,7 +103,7 @@ def stack_details(
     return shown
 
 
-def lock(stack: StackRecord) -> Dict | None:
+def lock(stack: Shown) -> Dict | None:
     """The record of a stack's lock, or None."""
     if stack.lock_level is None:
         return None

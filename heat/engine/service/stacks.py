@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import going, stacks, templates
+from heat.db import going, stack_lists, stacks, templates
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, containers, presenters
 from heat.engine.stack import (
@@ -125,7 +125,7 @@ class StackEndpoint(base.Endpoint):
         keys = [_COLUMNS.get(key, key) for key in words(sort_keys) or ()]
 
         def work(conn: sa.Connection) -> list[Dict]:
-            found = stacks.list_described(
+            found = stack_lists.list_shown(
                 conn,
                 limit=limit,
                 marker=marker,
@@ -134,14 +134,17 @@ class StackEndpoint(base.Endpoint):
                 **selection,
             )
             untold = [
-                stack.raw_template_id for stack, said in found if said is None
+                stack.raw_template_id
+                for stack in found
+                if stack.description is None
             ]
             told = templates.descriptions(conn, untold) if untold else {}
             return [
                 presenters.stack_summary(
-                    stack, said or told.get(stack.raw_template_id)
+                    stack,
+                    stack.description or told.get(stack.raw_template_id),
                 )
-                for stack, said in found
+                for stack in found
             ]
 
         return self._engine.db.read(work)

@@ -93,7 +93,8 @@ class DriftTest(StoryTest):
 
     def test_by_the_operators_choice(self):
         conf = self.world.engines[0].conf
-        conf.observe_on_update = True
+        conf.set_override("observe_on_update", True)
+        self.addCleanup(conf.clear_override, "observe_on_update")
         self.live["a"] = {"value": "two"}
         self.assertEqual([], self.update(converge=False))
         self.assertEqual(2, len(self.update()))
