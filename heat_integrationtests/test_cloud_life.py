@@ -120,6 +120,72 @@ class ClientStory(test_cloud.CloudStory):
         self.assertIsNone(self.cloud.block_storage.find_volume(volume))
 
 
+class NetworksStory(test_cloud.CloudStory):
+    """A server whose cards change, again and again."""
+
+    def cards(self, server: str) -> list[tuple[str, str]]:
+        """Network and address of the cards that the server has now."""
+        ports = self.cloud.network.ports(device_id=server)
+        return sorted(
+            (each.network_id, each.fixed_ips[0]["ip_address"])
+            for each in ports
+        )
+
+    def test_changed_in_place(self) -> None:
+        """What is told when an update is complete is so by then."""
+        net, other, subnet = ref("net"), ref("other"), ref("subnet")
+        first, second = "10.9.0.77", "10.9.0.88"
+        others = {
+            **network(),
+            "other": res("Neutron::Net"),
+            "other_subnet": res(
+                "Neutron::Subnet", network=other, cidr="10.8.0.0/24"
+            ),
+            "port": res(
+                "Neutron::Port",
+                network=net,
+                fixed_ips=[{"ip_address": first}],
+            ),
+        }
+
+        def resources(*networks: dict[str, Any]) -> dict[str, Any]:
+            wish = server(networks=list(networks))
+            wish["depends_on"] = ["subnet", "other_subnet"]
+            return {**others, "server": wish}
+
+        ident = self.create(resources({"network": net}))
+        made = self.physical(ident, "server")
+        names = {
+            self.physical(ident, "net"): "net",
+            self.physical(ident, "other"): "other",
+        }
+        plain, fixed = {"network": net}, {"network": net, "fixed_ip": second}
+        for wanted, nets, addresses in (
+            ([plain, {"network": other}], ["net", "other"], []),
+            ([{"network": other}], ["other"], []),
+            ([{"port": ref("port")}], ["net"], [first]),
+            ([fixed], ["net"], [second]),
+            ([{"subnet": subnet, "fixed_ip": second}], ["net"], [second]),
+            ([fixed, plain], ["net", "net"], [second]),
+            ([plain], ["net"], []),
+            ([{"subnet": subnet}, plain], ["net", "net"], []),
+            ([{"allocate_network": "none"}], [], []),
+            ([{"port": ref("port")}, fixed], ["net"] * 2, [first, second]),
+        ):
+            with self.subTest(wanted=wanted):
+                self.update(ident, resources(*wanted))
+                self.assertEqual(made, self.physical(ident, "server"))
+                found = self.cards(made)
+                self.assertEqual(nets, sorted(names[n] for n, _ip in found))
+                self.assertLessEqual(set(addresses), {ip for _n, ip in found})
+                if second not in addresses:
+                    self.assertNotIn(second, {ip for _n, ip in found})
+        network_id = self.physical(ident, "net")
+        ports = self.cloud.network.ports(network_id=network_id)
+        left = [e for e in ports if e.device_owner != "network:dhcp"]
+        self.assertEqual(2, len(left), "ports made on the way are gone")
+
+
 class ImageStory(test_cloud.CloudStory):
     """A server on another image: the same one, or a new one."""
 
