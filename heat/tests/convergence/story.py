@@ -461,7 +461,10 @@ class Story:
             raise Violation("I6", f"{last} was asked for, {action} is")
         if action == "DELETE":
             if status != "COMPLETE":
-                raise Violation("I6", f"DELETE fails: {stack.status_reason}")
+                reason = stack.status_reason
+                if self.timeouts.told(reason):
+                    return  # it may be tried again
+                raise Violation("I6", f"DELETE fails: {reason}")
             watch.check_gone(self.stack_id)
             return
         if template_id != stack.raw_template_id:

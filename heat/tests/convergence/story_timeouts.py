@@ -41,7 +41,7 @@ FOREVER = -1
 TRIGGERS = """
 CREATE TRIGGER seen_timed_out AFTER UPDATE OF status ON stack
 WHEN NEW.status = 'FAILED' AND OLD.status = 'IN_PROGRESS'
-AND NEW.status_reason LIKE '%timed out%'
+AND NEW.status_reason LIKE 'Stack % timed out'
 BEGIN SELECT note('timed_out', NEW.id, NEW.traversal_started,
 NEW.action IN ('CREATE', 'UPDATE') AND NOT NEW.disable_rollback AND EXISTS (
 SELECT 1 FROM sync_point WHERE entity_id = NEW.id AND is_update AND NOT done
