@@ -451,6 +451,12 @@ class Story:
         )
         return self.templates[int(found.template["description"])]
 
+    def _check_deleted(self, status, reason) -> None:
+        if status == "COMPLETE":
+            self.world.watch.check_gone(self.stack_id)
+        elif not self.timeouts.told(reason):  # else it may be tried again
+            raise Violation("I6", f"DELETE fails: {reason}")
+
     def _check_state(self) -> None:
         stack = self.world.stack(self.stack_id)
         action, status = stack.base
@@ -460,12 +466,7 @@ class Story:
         if last != action:
             raise Violation("I6", f"{last} was asked for, {action} is")
         if action == "DELETE":
-            if status != "COMPLETE":
-                reason = stack.status_reason
-                if self.timeouts.told(reason):
-                    return  # it may be tried again
-                raise Violation("I6", f"DELETE fails: {reason}")
-            watch.check_gone(self.stack_id)
+            self._check_deleted(status, stack.status_reason)
             return
         if template_id != stack.raw_template_id:
             raise Violation("I6", f"template {template_id} was asked for")
