@@ -110,8 +110,15 @@ class Tree:
 
         :raises StackResourceLimitExceeded: they are too many now
         """
+        self.allow(amount)
         self.resources += amount
-        if self.limit != -1 and self.resources > self.limit:
+
+    def allow(self, amount: int) -> None:
+        """Check that there may be so many resources more.
+
+        :raises StackResourceLimitExceeded: they are too many
+        """
+        if self.limit != -1 and self.resources + amount > self.limit:
             raise exception.StackResourceLimitExceeded(
                 path="resources", limit=self.limit
             )

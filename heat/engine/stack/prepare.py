@@ -194,6 +194,8 @@ def _check(
     ignored: Collection[str],
     nesting: child.Nesting,
 ) -> None:
+    # Far too many are refused before each of them is looked at.
+    nesting.tree.allow(made.t.sure_resources())
     made.validate(context)
     nesting.tree.add(len(made.resource_definitions))
     check_order(made)

@@ -112,6 +112,13 @@ class Template(abc.ABC):
     def resource_names(self) -> Iterator[str]:
         """All resources, in template order, disabled ones too."""
 
+    def sure_resources(self) -> int:
+        """How many resources there are at least, whatever conditions say.
+
+        Nothing is parsed for it.
+        """
+        return 0
+
     @abc.abstractmethod
     def resource_definitions(
         self, stack: function.Scope

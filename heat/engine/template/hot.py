@@ -298,6 +298,13 @@ class HOTemplate(core.Template):
     def resource_names(self) -> Iterator[str]:
         return iter(self.sections["resources"])
 
+    def sure_resources(self) -> int:
+        return sum(
+            "condition" not in value
+            for value in self.sections["resources"].values()
+            if isinstance(value, Mapping)
+        )
+
     def resource_definitions(
         self, stack: function.Scope
     ) -> dict[str, rsrc_defn.ResourceDefinition]:
