@@ -54,30 +54,25 @@ _GOING = sa.select(
 )
 
 
-def leftovers(
-    conn: sa.Connection, stack_id: str, *, everything: bool
-) -> list[resource_rows.ResourceRecord]:
-    """Rows that a finished traversal should not have left behind.
+# Old versions, strays, and what a DELETE visited.
+_IS_GOING = sa.or_(
+    _table.c.stray.is_(True),
+    _table.c.replaced_by.is_not(None),
+    _table.c.action == "DELETE",
+)
 
-    :param everything: nothing at all was to stay (DELETE); else only old
-        versions, strays and half deleted rows count
-    """
-    here = [
-        _table.c.stack_id == stack_id,
-        sa.not_(
-            sa.and_(_table.c.action == "DELETE", _table.c.status == "COMPLETE")
-        ),
-    ]
-    if not everything:
-        here.append(
-            sa.or_(
-                _table.c.stray.is_(True),
-                _table.c.replaced_by.is_not(None),
-                _table.c.action == "DELETE",
-            )
-        )
-    rows = conn.execute(_ROWS.where(*here))
-    return [resource_rows.record(row) for row in rows]
+
+def leftovers(
+    conn: sa.Connection, stack_id: str
+) -> list[resource_rows.ResourceRecord]:
+    """Rows of a stack that are not to stay, and whose objects are there."""
+    is_gone = sa.and_(
+        _table.c.action == "DELETE", _table.c.status == "COMPLETE"
+    )
+    found = conn.execute(
+        _ROWS.where(_table.c.stack_id == stack_id, sa.not_(is_gone), _IS_GOING)
+    )
+    return [resource_rows.record(row) for row in found]
 
 
 def rows(
@@ -90,13 +85,7 @@ def rows(
     """
     query = _GOING.where(_table.c.stack_id == stack_id)
     if not everything:
-        query = query.where(
-            sa.or_(
-                _table.c.stray.is_(True),
-                _table.c.replaced_by.is_not(None),
-                _table.c.action == "DELETE",
-            )
-        )
+        query = query.where(_IS_GOING)
     return [
         GoingRecord(
             row.id,

@@ -326,6 +326,21 @@ def update_claimed(
     return bool(conn.execute(query, given).rowcount)
 
 
+def give_back(
+    conn: sa.Connection, row: ResourceRecord, claim_id: str, **more: Any
+) -> bool:
+    """Let go of a claimed row in the state in which it was read.
+
+    :param more: further columns to write
+    """
+    state = {
+        "action": row.action,
+        "status": row.status,
+        "status_reason": row.status_reason,
+    }
+    return update_claimed(conn, row.id, claim_id, {**state, **more})
+
+
 @functools.lru_cache(maxsize=128)
 def _write_claimed(names: tuple[str, ...], keyed: bool) -> sa.Update:
     """Made once for all that write the same columns."""

@@ -371,7 +371,7 @@ class StackEndpoint(base.Endpoint):
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)
         found = presenters.stack_details(stack, description, parameters, shown)
         left = self._engine.db.read(
-            lambda conn: going.leftovers(conn, stack.id, everything=False)
+            lambda conn: going.leftovers(conn, stack.id)
         )
         if left and stack.deleted_at is None:
             found[api.STACK_CLEANUP] = presenters.cleanup(left)

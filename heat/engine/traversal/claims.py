@@ -155,11 +155,7 @@ def spare(
     theirs = [task for task in going if task.node.row.physical_id in held]
     for task in theirs:
         row = task.node.row
-        as_it_was = {
-            "action": row.action,
-            "status": row.status,
-            "status_reason": row.status_reason,
-            "updated_at": row.updated_at,
-        }
-        resources.update_claimed(conn, row.id, task.claim_id, as_it_was)
+        resources.give_back(
+            conn, row, task.claim_id, updated_at=row.updated_at
+        )
     return {task.node.row.id for task in theirs}

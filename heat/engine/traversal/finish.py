@@ -211,16 +211,7 @@ def _replace(
             )
             continue
         # Superseded: the row goes back to what it was.
-        resources.update_claimed(
-            conn,
-            row.id,
-            task.claim_id,
-            {
-                "action": row.action,
-                "status": row.status,
-                "status_reason": row.status_reason,
-            },
-        )
+        resources.give_back(conn, row, task.claim_id)
         written.superseded.append(row.id)
     linked = replacement.make_many(conn, scene.target_template_id, wishes, now)
     written.again.extend(linked)

@@ -88,16 +88,7 @@ def make_many(
             continue
         linked.append(wish.key)
         if wish.claim_id is not None:
-            resources.update_claimed(
-                conn,
-                wish.row.id,
-                wish.claim_id,
-                {
-                    "action": wish.row.action,
-                    "status": wish.row.status,
-                    "status_reason": wish.row.status_reason,
-                },
-            )
+            resources.give_back(conn, wish.row, wish.claim_id)
     if unwanted:
         resources.delete_many(conn, unwanted)
     return linked

@@ -102,8 +102,8 @@ class TimeoutTest(base.TestCase):
         self.assertEqual("ROLLBACK_COMPLETE", self.world.state(stack))
         self.assertEqual(before, self.values(stack))
 
-    def cleaning_up(self, **args):
-        """A stack whose old object takes an hour to go."""
+    def slow_to_go(self):
+        """A stack whose object takes more than a day to go."""
         slow = res(
             "one",
             update_replace_value="1",
@@ -111,6 +111,11 @@ class TimeoutTest(base.TestCase):
         )
         stack = self.world.create(hot({"a": slow}))
         self.world.run()
+        return stack
+
+    def cleaning_up(self, **args):
+        """A stack whose old object takes an hour to go."""
+        stack = self.slow_to_go()
         args = {"disable_rollback": False, "timeout_mins": 2, **args}
         self.world.update(
             stack, hot({"a": res("two", update_replace_value="2")}), **args
@@ -133,13 +138,7 @@ class TimeoutTest(base.TestCase):
 
     def test_the_update_half_ends_as_its_time_does(self):
         """What the timer has read is old by the time that it acts."""
-        slow = res(
-            "one",
-            update_replace_value="1",
-            action_wait_secs={"delete": 100000},
-        )
-        stack = self.world.create(hot({"a": slow}))
-        self.world.run()
+        stack = self.slow_to_go()
         self.world.update(
             stack,
             hot({"a": res("two", update_replace_value="2")}),

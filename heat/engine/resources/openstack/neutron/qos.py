@@ -37,6 +37,14 @@ class QoSPolicy(neutron.NeutronResource):
     """)
 
 
+# What every rule has.
+_OF_A_POLICY = """
+        policy string (required, is neutron.qos_policy) -- Name or id of the
+            -- policy.
+        tenant_id string -- Project that owns it.
+    """
+
+
 class QoSRule(neutron.NeutronResource):
     """A rule of one policy, which it goes with."""
 
@@ -59,60 +67,60 @@ class QoSBandwidthLimitRule(QoSRule):
     """The most that may pass."""
 
     entity = "bandwidth_limit_rule"
-    properties_schema = notation.properties("""
+    properties_schema = notation.properties(
+        """
         direction string (update, ="egress", in ["egress", "ingress"])
             -- Which traffic it is about, as the guest sees it.
         max_burst_kbps integer (update, =0, range 0..None) -- How much more
             -- for a moment, in kbit; 0: the service chooses.
         max_kbps integer (required, update, range 0..None) -- The most, in
             -- kbit/s.
-        policy string (required, is neutron.qos_policy) -- Name or id of the
-            -- policy.
-        tenant_id string -- Project that owns it.
-    """)
+    """
+        + _OF_A_POLICY
+    )
 
 
 class QoSDscpMarkingRule(QoSRule):
     """How packets are marked."""
 
     entity = "dscp_marking_rule"
-    properties_schema = notation.properties("""
+    properties_schema = notation.properties(
+        """
         dscp_mark integer (required, update, in [0, 8, 10, 12, 14, 16, 18, 20,
             22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 46, 48, 56]) -- The mark.
-        policy string (required, is neutron.qos_policy) -- Name or id of the
-            -- policy.
-        tenant_id string -- Project that owns it.
-    """)
+    """
+        + _OF_A_POLICY
+    )
 
 
 class QoSMinimumBandwidthRule(QoSRule):
     """The least that is to be had."""
 
     entity = "minimum_bandwidth_rule"
-    properties_schema = notation.properties("""
+    properties_schema = notation.properties(
+        """
         direction string (update, ="egress", in ["egress", "ingress"])
             -- Which traffic it is about, as the guest sees it.
         min_kbps integer (required, update, range 0..None) -- The least, in
             -- kbit/s.
-        policy string (required, is neutron.qos_policy) -- Name or id of the
-            -- policy.
-        tenant_id string -- Project that owns it.
-    """)
+    """
+        + _OF_A_POLICY
+    )
 
 
 class QoSMinimumPacketRateRule(QoSRule):
     """The fewest packets that are to be had."""
 
     entity = "minimum_packet_rate_rule"
-    properties_schema = notation.properties("""
+    properties_schema = notation.properties(
+        """
         direction string (update, ="egress", in ["any", "egress", "ingress"])
             -- Which traffic it is about, as the guest sees it.
         min_kpps integer (required, update, range 0..None) -- The fewest, in
             -- thousand packets/s.
-        policy string (required, is neutron.qos_policy) -- Name or id of the
-            -- policy.
-        tenant_id string -- Project that owns it.
-    """)
+    """
+        + _OF_A_POLICY
+    )
 
 
 def resource_mapping() -> dict[str, Any]:
