@@ -16,9 +16,11 @@ The docstrings are shown to users by the list of template functions.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from heat.common.i18n import _
@@ -283,8 +285,11 @@ class Repeat(base.HotFunction):
         size.add(count)
         # Longer names first, so that one in another isn't replaced in it.
         order = sorted(range(len(names)), key=lambda i: -len(names[i]))
+        found = re.compile("|".join(map(re.escape, names)) or "(?!)").search
         return [
-            _fill(template, [(names[i], values[i]) for i in order], size)
+            _Filling([(names[i], values[i]) for i in order], found, size).fill(
+                template
+            )
             for values in rounds
         ]
 
@@ -346,34 +351,66 @@ class _Size:
         base.check_text(self.text)
 
 
-def _fill(template: Any, pairs: list[tuple[str, Any]], size: _Size) -> Any:
-    if isinstance(template, str):
-        return _fill_text(template, pairs, size)
-    if isinstance(template, dict):
-        size.add(len(template))
-        return {
-            _key(_fill_text(key, pairs, size)): _fill(value, pairs, size)
-            for key, value in template.items()
-        }
-    if isinstance(template, list):
-        size.add(len(template))
-        return [_fill(value, pairs, size) for value in template]
-    return template
+@dataclasses.dataclass
+class _Filling:
+    """One round: what each variable stands for.
 
+    :ivar found: finds one of the variables in a text
+    """
 
-def _fill_text(text: str, pairs: list[tuple[str, Any]], size: _Size) -> Any:
-    size.add(len(pairs), len(text))
-    for name, value in pairs:
-        if text == name:
-            # All of it is the variable: the value keeps its type.
-            return value
-    if any(name in text for name, _value in pairs):
+    pairs: list[tuple[str, Any]]
+    found: Callable[[str], object]
+    size: _Size
+
+    def fill(self, template: Any) -> Any:
+        """The template with the variables replaced.
+
+        Most texts have none of them. These are passed over without a call
+        for each, as there may be half a million.
+        """
+        found = self.found
+        if isinstance(template, str):
+            self._count([template])
+            return template if found(template) is None else self._put(template)
+        if isinstance(template, dict):
+            self._count([*template, *template.values()], len(template))
+            return {
+                key if found(key) is None else _key(self._put(key)): value
+                if isinstance(value, str) and found(value) is None
+                else self._fill_one(value)
+                for key, value in template.items()
+            }
+        if isinstance(template, list):
+            self._count(template, len(template))
+            return [
+                value
+                if isinstance(value, str) and found(value) is None
+                else self._fill_one(value)
+                for value in template
+            ]
+        return template
+
+    def _fill_one(self, value: Any) -> Any:
+        """What stands in a list or a map, whose texts are counted."""
+        if isinstance(value, str):
+            return self._put(value)
+        return self.fill(value)
+
+    def _count(self, values: Iterable[Any], places: int = 0) -> None:
+        texts = [value for value in values if isinstance(value, str)]
+        looks = len(texts) * len(self.pairs)
+        self.size.add(places + looks, sum(map(len, texts)))
+
+    def _put(self, text: str) -> Any:
+        for name, value in self.pairs:
+            if text == name:
+                # All of it is the variable: the value keeps its type.
+                return value
         made = base.replace_all(
-            text, [(name, _text(value)) for name, value in pairs]
+            text, [(name, _text(value)) for name, value in self.pairs]
         )
-        size.add(0, len(made))
+        self.size.add(0, len(made))
         return made
-    return text
 
 
 def _key(value: Any) -> str:
