@@ -109,27 +109,30 @@ class Links:
 
     root: str
 
-    def stack(self, identity: Row) -> str:
-        """URL of the thing an identity names: a stack, resource or event."""
-        known = identifier.HeatIdentifier.from_dict(dict(identity))
-        name, stack_id = (
-            _quoted(known.stack_name),
-            _quoted(str(known.stack_id)),
-        )
-        stacks = f"{self.root}/v1/{_quoted(known.tenant)}/stacks"
-        return f"{stacks}/{name}/{stack_id}{parse.quote(known.path)}"
+    def stack(self, identity: Row, path: str | None = None) -> str:
+        """URL of the thing an identity names: a stack, resource or event.
 
-    def link(self, identity: Row, rel: str) -> dict[str, str]:
+        :param path: in place of the identity's own; "" for the stack
+        """
+        if path is None:
+            path = identity.get("path") or ""
+        if path:
+            path = parse.quote(path if path.startswith("/") else f"/{path}")
+        tenant, name = identity["tenant"], identity["stack_name"]
+        return (
+            f"{self.root}/v1/{_quoted(str(tenant))}/stacks/"
+            f"{_quoted(str(name))}/{_quoted(str(identity['stack_id']))}{path}"
+        )
+
+    def link(
+        self, identity: Row, rel: str, path: str | None = None
+    ) -> dict[str, str]:
         """A link to the thing an identity names."""
-        return {"href": self.stack(identity), "rel": rel}
+        return {"href": self.stack(identity, path), "rel": rel}
 
     def versions(self) -> dict[str, str]:
         """A link to version 1."""
         return {"href": f"{self.root}/v1/", "rel": "self"}
-
-
-def _of(identity: Row, path: str = "") -> dict[str, Any]:
-    return {**identity, "path": path}
 
 
 def _present(row: Row, keys: Iterable[str]) -> dict[str, Any]:
@@ -170,7 +173,7 @@ def _stack(links: Links, row: Row, shown: dict[str, Any]) -> dict[str, Any]:
     identity = row["stack_identity"]
     shown.update(_present(row, _STACK_EXTRA))
     shown["id"] = identity["stack_id"]
-    shown["links"] = [links.link(_of(identity), "self")]
+    shown["links"] = [links.link(identity, "self", "")]
     if "stack_status" in row:
         shown["stack_status"] = _status(
             row.get("stack_action"), row["stack_status"]
@@ -182,7 +185,7 @@ def stack_created(links: Links, identity: Row) -> dict[str, Any]:
     """The answer to a create."""
     return {
         "id": identity["stack_id"],
-        "links": [links.link(_of(identity), "self")],
+        "links": [links.link(identity, "self", "")],
     }
 
 
@@ -257,16 +260,17 @@ def resource_brief(links: Links, row: Row) -> dict[str, Any]:
     if row.get("parent_resource") is not None:
         shown["parent_resource"] = row["parent_resource"]
     owner = row["stack_identity"]
-    own = row.get("resource_identity") or _of(
-        owner, f"/resources/{row.get('resource_name')}"
-    )
+    own = row.get("resource_identity") or {
+        **owner,
+        "path": f"/resources/{row.get('resource_name')}",
+    }
     shown["links"] = [
         links.link(own, "self"),
-        links.link(_of(owner), "stack"),
+        links.link(owner, "stack", ""),
     ]
     nested = row.get("nested_stack_id")
     if isinstance(nested, Mapping):
-        shown["links"].append(links.link(_of(nested), "nested"))
+        shown["links"].append(links.link(nested, "nested", ""))
     return shown
 
 
@@ -279,16 +283,16 @@ def event_brief(links: Links, row: Row) -> dict[str, Any]:
         row.get("resource_action"), row.get("resource_status")
     )
     own = row["event_identity"]
-    owner = row.get("stack_identity") or _of(own)
+    owner = row.get("stack_identity") or own
     resource_path = str(own["path"]).rpartition("/events/")[0]
     shown["links"] = [
         links.link(own, "self"),
-        links.link(_of(own, resource_path), "resource"),
-        links.link(_of(owner), "stack"),
+        links.link(own, "resource", resource_path),
+        links.link(owner, "stack", ""),
     ]
     root = row.get("root_stack_id")
     if isinstance(root, Mapping):
-        shown["links"].append(links.link(_of(root), "root_stack"))
+        shown["links"].append(links.link(root, "root_stack", ""))
     return shown
 
 

@@ -77,7 +77,7 @@ def lookup(call: Call) -> Answer:
             call.context, call.path["stack_name"]
         )
         below = call.route.partition("{stack_name}")[2]
-        location = call.links.stack({**identity, "path": ""}) + below
+        location = call.links.stack(identity, "") + below
     if call.raw_query:
         location += f"?{call.raw_query}"
     body = views.accepted(

@@ -14,6 +14,9 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+
 from oslo_policy import policy
 
 from heat import policies
@@ -164,6 +167,21 @@ class OperatorTest(base.TestCase):
         enforcer = self.enforcer('"stacks:create": "role:builder"\n')
         self.assertTrue(enforcer.check(caller(["builder"]), "stacks:create"))
         self.assertFalse(enforcer.check(caller(["member"]), "stacks:create"))
+
+    def test_a_changed_file_counts_in_a_second(self):
+        text = '"stacks:create": "role:builder"\n'
+        path = self.create_tempfiles([("policy", text)], ext=".yaml")[0]
+        conf = client.make_conf()
+        policies.Enforcer(conf)  # registers the options
+        conf.set_override("policy_file", path, group="oslo_policy")
+        clock = iter((0.0, 0.9, 1.0))
+        enforcer = policies.Enforcer(conf, lambda: next(clock))
+        builder = caller(["builder"])
+        self.assertTrue(enforcer.check(builder, "stacks:create"))
+        pathlib.Path(path).write_text('"stacks:create": "!"\n')
+        os.utime(path, (2e9, 2e9))
+        self.assertTrue(enforcer.check(builder, "stacks:create"))
+        self.assertFalse(enforcer.check(builder, "stacks:create"))
 
     def test_types_of_an_operators_own(self):
         enforcer = self.enforcer('"resource_types:OS::Nova::Server": "!"\n')

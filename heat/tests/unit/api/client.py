@@ -49,8 +49,18 @@ class ApiTestCase(base.TestCase):
         super().setUp()
         self.engine = engine.FakeEngine()
         self.conf = make_conf(**self.conf_overrides)
+        self.start()
+
+    def start(self) -> None:
+        """Make the application, from the configuration as it is."""
         self.app = app.make_app(self.conf, self.engine)
         self.client = test.Client(self.app)
+
+    def believe_proxies(self) -> None:
+        self.conf.set_override(
+            "enable_proxy_headers_parsing", True, group="oslo_middleware"
+        )
+        self.start()
 
     def request(self, method: str, path: str, **kwargs: Any):
         environ = {"REMOTE_ADDR": "127.0.0.1"}

@@ -179,18 +179,16 @@ class LookupTest(client.ApiTestCase):
         self.assert_fault(response, 400, "ValueError", "ARN")
 
     def test_behind_a_proxy(self):
-        self.conf.set_override(
-            "enable_proxy_headers_parsing", True, group="oslo_middleware"
-        )
-        location = self.redirect(
-            "GET",
-            f"{ROOT}/stacks/teststack",
-            headers={
-                "X-Forwarded-Proto": "https",
-                "X-Forwarded-Host": "cloud.example",
-                "X-Forwarded-Prefix": "/heat",
-            },
-        )
+        headers = {
+            "X-Forwarded-Proto": "https",
+            "X-Forwarded-Host": "cloud.example",
+            "X-Forwarded-Prefix": "/heat",
+        }
+        path = f"{ROOT}/stacks/teststack"
+        location = self.redirect("GET", path, headers=headers)
+        self.assertEqual(f"http://localhost{S}", location)
+        self.believe_proxies()
+        location = self.redirect("GET", path, headers=headers)
         self.assertEqual(f"https://cloud.example/heat{S}", location)
 
     def test_a_stack_that_is_not_there(self):

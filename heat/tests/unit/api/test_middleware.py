@@ -86,9 +86,7 @@ class LoopbackTest(client.ApiTestCase):
                 self.assertEqual(status, self.status(headers=headers))
 
     def test_a_proxys_word_does_not_make_a_caller_local(self):
-        self.conf.set_override(
-            "enable_proxy_headers_parsing", True, group="oslo_middleware"
-        )
+        self.believe_proxies()
         headers = {"X-Forwarded-For": "127.0.0.1"}
         self.assertEqual(
             403, self.status(headers=headers, REMOTE_ADDR="10.0.0.1")
