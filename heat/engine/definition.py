@@ -128,7 +128,8 @@ class StackDefinition:
             region=region,
         )
         self._zones = availability_zones
-        self._nodes: dict[str, NodeData] = {}
+        self._nodes: dict[str, NodeData | None] = {}
+        self._ask: Callable[[], Mapping[str, NodeData]] | None = None
 
     @property
     def id(self) -> str | None:
@@ -185,9 +186,22 @@ class StackDefinition:
         """
         return self.t.output_definitions(self)
 
+    def resource_definition(
+        self, name: str
+    ) -> rsrc_defn.ResourceDefinition | None:
+        """An enabled resource, for whoever needs no other; None: none such.
+
+        :raises StackValidationFailed: and other errors of class 400
+        """
+        if "resource_definitions" in self.__dict__:
+            return self.resource_definitions.get(name)
+        return self.t.resource_definition(self, name)
+
     def is_enabled(self, resource_name: str) -> bool:
         """Whether there is a resource of that name and its condition holds."""
-        return resource_name in self.resource_definitions
+        if "resource_definitions" in self.__dict__:
+            return resource_name in self.resource_definitions
+        return self.t.is_enabled(self, resource_name)
 
     def _parts(
         self,
@@ -245,9 +259,21 @@ class StackDefinition:
 
     # -- what is known of the resources ---------------------------------------
 
-    def set_node(self, name: str, data: NodeData) -> None:
-        """Tell what is known of a resource."""
+    def set_node(self, name: str, data: NodeData | None) -> None:
+        """Tell what is known of a resource; None: it is not made yet."""
         self._nodes[name] = data
+
+    def tell_the_rest(self, ask: Callable[[], Mapping[str, NodeData]]) -> None:
+        """Have what is known of all others told when one is asked for.
+
+        :param ask: called once at most, with nothing locked
+        """
+        self._ask = ask
+
+    def _complete(self) -> None:
+        ask, self._ask = self._ask, None
+        if ask is not None:
+            self._nodes = {**ask(), **self._nodes}
 
     def forget_node(self, name: str) -> None:
         """Take back what was told of a resource."""
@@ -255,12 +281,15 @@ class StackDefinition:
 
     def node(self, name: str) -> NodeData | None:
         """What is known of a resource; None before it's made."""
+        if name not in self._nodes:
+            self._complete()
         return self._nodes.get(name)
 
     def nodes(self) -> list[str]:
         """Names of the resources of which something is known, those that
         the template has not (any more) among them."""
-        return list(self._nodes)
+        self._complete()
+        return [name for name, data in self._nodes.items() if data is not None]
 
     # -- checks ---------------------------------------------------------------
 

@@ -128,6 +128,22 @@ class Template(abc.ABC):
         :raises StackValidationFailed: for a wrong definition
         """
 
+    def resource_definition(
+        self, stack: function.Scope, name: str
+    ) -> rsrc_defn.ResourceDefinition | None:
+        """One of them; None: there is none such, or its condition fails.
+
+        :raises StackValidationFailed: for a wrong definition
+        """
+        return self.resource_definitions(stack).get(name)
+
+    def is_enabled(self, stack: function.Scope, name: str) -> bool:
+        """Whether there is such a resource and its condition holds.
+
+        :raises StackValidationFailed: for a wrong condition
+        """
+        return self.resource_definition(stack, name) is not None
+
     @abc.abstractmethod
     def output_definitions(
         self, stack: function.Scope

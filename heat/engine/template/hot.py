@@ -315,6 +315,21 @@ class HOTemplate(core.Template):
                 made[name] = defn
         return made
 
+    def resource_definition(
+        self, stack: function.Scope, name: str
+    ) -> rsrc_defn.ResourceDefinition | None:
+        found = self.sections["resources"]
+        if name not in found:
+            return None
+        return self._resource(stack, name, found[name])
+
+    def is_enabled(self, stack: function.Scope, name: str) -> bool:
+        value = self.sections["resources"].get(name)
+        # Most have none, and then nothing need be parsed.
+        if isinstance(value, Mapping) and value.get("condition") is None:
+            return True
+        return super().is_enabled(stack, name)
+
     def _resource(
         self, stack: function.Scope, name: str, value: Any
     ) -> rsrc_defn.ResourceDefinition | None:

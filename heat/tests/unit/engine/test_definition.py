@@ -147,6 +147,51 @@ class NodeTest(base.TestCase):
         )
         self.assertEqual(["ref", 6], values())
 
+    def test_the_rest_is_asked_for_once(self):
+        def data(value):
+            return definition.NodeData(1, "u", value, {}, "C", "C")
+
+        asked = []
+
+        def ask():
+            asked.append(1)
+            return {"a": data("other"), "b": data("B"), "c": data("C")}
+
+        made = stacks.stack("resources: {a: {type: T}, b: {type: T}}")
+        made.set_node("a", data("A"))
+        made.set_node("b", None)
+        made.tell_the_rest(ask)
+        self.assertEqual("A", made.node("a").reference_id)
+        self.assertIsNone(made.node("b"))
+        self.assertEqual([], asked)
+        self.assertEqual("C", made.node("c").reference_id)
+        self.assertIsNone(made.node("d"))
+        self.assertEqual({"a", "c"}, set(made.nodes()))
+        self.assertEqual("A", made.node("a").reference_id)
+        self.assertEqual([1], asked)
+
+
+class OneDefinitionTest(base.TestCase):
+    """One resource needs no other one parsed, and is the same then."""
+
+    def test_as_among_all(self):
+        whole, single = stacks.stack(_TEXT), stacks.stack(_TEXT)
+        for name in ("a", "b", "d", "e", "none"):
+            with self.subTest(name=name):
+                expected = whole.resource_definitions.get(name)
+                self.assertEqual(expected, single.resource_definition(name))
+                self.assertEqual(expected, whole.resource_definition(name))
+                self.assertIs(expected is not None, single.is_enabled(name))
+        self.assertNotIn("resource_definitions", vars(single))
+
+    def test_a_wrong_neighbour(self):
+        made = stacks.stack("resources: {a: {type: T}, b: {type: 1}}")
+        self.assertTrue(made.is_enabled("a"))
+        self.assertEqual("T", made.resource_definition("a").resource_type)
+        self.assertRaises(
+            exception.StackValidationFailed, made.resource_definition, "b"
+        )
+
 
 class ResourceDefinitionTest(base.TestCase):
     def _one(self, text: str, **kwargs):
