@@ -25,6 +25,7 @@ methods that take the context first. What it raises reaches the caller of
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -108,30 +109,18 @@ expected_exceptions = oslo_messaging.expected_exceptions
 MessagingTimeout = oslo_messaging.MessagingTimeout
 
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))
-
-
 def _is_plain(entity: Any) -> bool:
-    """Whether a value is what JSON makes already, as answers mostly are.
+    """Whether a value is of Python's own types, as answers mostly are.
 
-    To look is ten times faster than to convert.
+    oslo.messaging's own encoder takes those that JSON does not know, such
+    as sets. To look by a Python loop takes ten times as long, to convert a
+    hundred times.
     """
-    level = [entity]
-    while level:
-        below: list[Any] = []
-        for value in level:
-            kind = type(value)
-            if kind in _SCALARS:
-                continue
-            if kind is list:
-                below += value
-            elif kind is dict:
-                if any(type(key) is not str for key in value):
-                    return False
-                below += value.values()
-            else:
-                return False
-        level = below
+    try:
+        # In this version equal texts are not looked for.
+        marshal.dumps(entity, 2)
+    except ValueError:
+        return False
     return True
 
 

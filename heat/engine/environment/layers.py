@@ -203,23 +203,34 @@ def reduced(
 
     :returns: (what is left, hooks that differ from what the files say)
     """
-    if not listed or not inline:
+    if not listed or not any(inline.values()):
         return dict(inline), {}
     held: set[Path] = set()
     for data in listed:
         held.update(path for path, _value in leaves(data))
-    merged: dict[str, Any] = {}
-    for data in listed:
-        files.update(merged, data)
     left: dict[str, Any] = {}
-    hooks: dict[str, Any] = {}
+    hooks: list[tuple[Path, Any]] = []
     for path, value in leaves(inline):
         if path[-1] == _HOOKS and path[0] == environment.RESOURCE_REGISTRY:
-            if _at(merged, path) != value:
-                _put(hooks, path, value)
+            hooks.append((path, value))
         elif path not in held:
             _put(left, path, value)
-    return left, hooks
+    return left, _beyond(listed, hooks)
+
+
+def _beyond(
+    listed: Sequence[Mapping[str, Any]], found: Sequence[tuple[Path, Any]]
+) -> dict[str, Any]:
+    """The values that differ from what the files make together."""
+    merged: dict[str, Any] = {}
+    if found:
+        for data in listed:
+            files.update(merged, data)
+    left: dict[str, Any] = {}
+    for path, value in found:
+        if _at(merged, path) != value:
+            _put(left, path, value)
+    return left
 
 
 def leaves(data: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -235,6 +235,18 @@ class LayersTest(base.TestCase):
         # The file's own is no word of the user.
         self.assertEqual(({}, {}), layers.reduced(listed[0], listed))
 
+    def test_nothing_beside_the_files(self):
+        empty = {"parameters": {}, "resource_registry": {}, "event_sinks": []}
+        left, hooks = layers.reduced(empty, [p(a=1)])
+        self.assertFalse(any(left.values()))
+        self.assertEqual({}, hooks)
+        self.assertEqual(
+            layers.replace(layers.Change(listed=[("f", p(a=1))])),
+            layers.replace(
+                layers.Change(inline=empty, listed=[("f", p(a=1))])
+            ),
+        )
+
     def test_what_no_file_holds_stays(self):
         left, _hooks = layers.reduced(
             p(a=1, m={"x": 1, "y": 2}, n={"z": 1}), [p(a=5, m={"x": 7})]
