@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from heat.db import models, resource_rows
 
 _table = models.resource
+_stack = models.stack
 _ROWS = sa.select(*resource_rows.COLUMNS)
 
 
@@ -30,6 +31,7 @@ class GoingRecord:
 
     :ivar is_held: somebody works on it
     :ivar is_old: it was replaced, or is a stray
+    :ivar holds: it is a nested stack that has kept what it replaced
     """
 
     id: int
@@ -37,6 +39,7 @@ class GoingRecord:
     status: str
     is_held: bool
     is_old: bool
+    holds: bool = False
 
     @property
     def is_gone(self) -> bool:
@@ -53,6 +56,15 @@ _GOING = sa.select(
     _table.c.replaced_by,
 )
 
+# What has kept until now what its own update replaced; see
+# :mod:`heat.engine.traversal.closing`.
+_HOLDING = _table.c.nova_instance.in_(
+    sa.select(_stack.c.id).where(
+        _stack.c.owner_id == sa.bindparam("the_id"),
+        _stack.c.holds_cleanup.is_(True),
+    )
+)
+
 
 # Old versions, strays, and what a DELETE visited.
 _IS_GOING = sa.or_(
@@ -60,19 +72,35 @@ _IS_GOING = sa.or_(
     _table.c.replaced_by.is_not(None),
     _table.c.action == "DELETE",
 )
+_EVERYTHING = (
+    _GOING.add_columns(_HOLDING.label("holds"))
+    .where(_table.c.stack_id == sa.bindparam("the_id"))
+    .order_by(_table.c.id)
+)
+_NOT_TO_STAY = _EVERYTHING.where(
+    sa.or_(_IS_GOING, _HOLDING, _table.c.status == "FAILED")
+)
+
+_IS_LEFT = (
+    _table.c.stack_id == sa.bindparam("the_id"),
+    sa.not_(
+        sa.and_(_table.c.action == "DELETE", _table.c.status == "COMPLETE")
+    ),
+    _IS_GOING,
+)
+# Mostly there are none: to look takes a fifth of the time of reading them.
+_ANY_LEFT = sa.select(_table.c.id).where(*_IS_LEFT).limit(1)
+_LEFT = _ROWS.where(*_IS_LEFT)
 
 
 def leftovers(
     conn: sa.Connection, stack_id: str
 ) -> list[resource_rows.ResourceRecord]:
     """Rows of a stack that are not to stay, and whose objects are there."""
-    is_gone = sa.and_(
-        _table.c.action == "DELETE", _table.c.status == "COMPLETE"
-    )
-    found = conn.execute(
-        _ROWS.where(_table.c.stack_id == stack_id, sa.not_(is_gone), _IS_GOING)
-    )
-    return [resource_rows.record(row) for row in found]
+    whose = {"the_id": stack_id}
+    if conn.execute(_ANY_LEFT, whose).first() is None:
+        return []
+    return [resource_rows.record(row) for row in conn.execute(_LEFT, whose)]
 
 
 def rows(
@@ -81,11 +109,10 @@ def rows(
     """The rows of a stack that are not to stay, by id.
 
     :param everything: nothing at all is (DELETE); else only old versions,
-        strays, and what a DELETE visited
+        strays, what a DELETE visited, nested stacks that have kept what
+        they replaced, and those that failed when they were to give it up
     """
-    query = _GOING.where(_table.c.stack_id == stack_id)
-    if not everything:
-        query = query.where(_IS_GOING)
+    query = _EVERYTHING if everything else _NOT_TO_STAY
     return [
         GoingRecord(
             row.id,
@@ -93,6 +120,7 @@ def rows(
             row.status,
             row.claim_id is not None,
             bool(row.stray) or row.replaced_by is not None,
+            bool(row.holds),
         )
-        for row in conn.execute(query.order_by(_table.c.id))
+        for row in conn.execute(query, {"the_id": stack_id})
     ]

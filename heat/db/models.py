@@ -180,6 +180,7 @@ stack = _table(
     _col("base_action", _S255),
     _col("base_status", _S255),
     _col("base_status_reason", _REASON),
+    _col("holds_cleanup", _BOOL),
     sa.Index("uq_stack_live_name_key", "live_name_key", unique=True),
     sa.Index("ix_stack_tenant_name", "tenant", "name"),
     sa.Index("ix_stack_name", "name"),

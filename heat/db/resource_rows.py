@@ -119,23 +119,6 @@ class Version(typing.Protocol):
     def stray(self) -> bool: ...
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Told:
-    """What a version of a resource tells those that refer to it."""
-
-    id: int
-    uuid: str
-    name: str
-    physical_id: str | None
-    reference_id: str | None
-    action: str
-    status: str
-    replaces: int | None
-    replaced_by: int | None
-    stray: bool
-    attr_data_id: int | None
-
-
 _NOTHING: Mapping[str, Any] = dict.fromkeys(
     field.name for field in dataclasses.fields(ResourceRecord)
 )

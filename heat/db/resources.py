@@ -36,20 +36,6 @@ ResourceRecord = resource_rows.ResourceRecord
 _ROWS = sa.select(*resource_rows.COLUMNS)
 _record = resource_rows.record
 
-_TOLD = sa.select(
-    _table.c.id,
-    _table.c.uuid,
-    _table.c.name,
-    _table.c.nova_instance,
-    _table.c.reference_id,
-    _table.c.action,
-    _table.c.status,
-    _table.c.replaces,
-    _table.c.replaced_by,
-    _table.c.stray,
-    _table.c.attr_data_id,
-)
-
 # Where a record's field and its column have different names.
 _COLUMN_OF = {"physical_id": "nova_instance", "metadata": "rsrc_metadata"}
 
@@ -91,14 +77,6 @@ def list_for_stack(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
         _ROWS.where(_table.c.stack_id == stack_id).order_by(_table.c.id)
     )
     return [_record(row) for row in rows]
-
-
-def told(conn: sa.Connection, stack_id: str) -> list[resource_rows.Told]:
-    """What every row of a stack tells others, by id."""
-    rows = conn.execute(
-        _TOLD.where(_table.c.stack_id == stack_id).order_by(_table.c.id)
-    )
-    return [resource_rows.Told(*row) for row in rows.all()]
 
 
 def list_for_stacks(

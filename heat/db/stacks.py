@@ -46,6 +46,8 @@ class StackRecord:
     ``base_*`` is what they were before LOCK and UNLOCK. A stack is locked
     while it has a ``lock_level``; ``lock_wanted`` is the level that a LOCK
     in progress leads to, ``lock_root`` the stack that it was locked with.
+    ``holds_cleanup``: what this nested stack replaces is kept until the one
+    above it is updated, too.
     """
 
     id: str
@@ -82,6 +84,7 @@ class StackRecord:
     base_action: str | None = None
     base_status: str | None = None
     base_status_reason: str | None = None
+    holds_cleanup: bool | None = None
     tags: tuple[str, ...] = ()
 
     @property
@@ -446,9 +449,23 @@ def _records(conn: sa.Connection, query: sa.Select[Any]) -> list[StackRecord]:
     return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
 
 
-def tags_of(conn: sa.Connection, ids: Sequence[str]) -> dict[str, list[str]]:
-    """The tags of stacks in their order, by stack id."""
+def tags_of(
+    conn: sa.Connection,
+    ids: Sequence[str],
+    query: sa.Select[tuple[str]] | None = None,
+) -> dict[str, list[str]]:
+    """The tags of stacks in their order, by stack id.
+
+    :param query: finds the ids too, where they are too many to be named
+    """
     tags: dict[str, list[str]] = {ident: [] for ident in ids}
+    if query is not None:
+        for stack_id, tag in conn.execute(
+            _TAGS.where(_tag.c.stack_id.in_(query.order_by(None)))
+        ).all():
+            # One that was made since is not among them.
+            tags.get(stack_id, []).append(tag)
+        return tags
     for chunk in bulk.chunks(list(tags)):
         for stack_id, tag in conn.execute(
             _TAGS.where(_tag.c.stack_id.in_(chunk))

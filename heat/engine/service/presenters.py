@@ -25,10 +25,11 @@ from typing import Any
 from heat.common.identifier import HeatIdentifier
 from heat.db.events import EventRecord
 from heat.db.released import ReleasedRecord
+from heat.db.resource_lists import Child, Link, ListedResource
 from heat.db.resources import ResourceRecord
 from heat.db.services import ServiceRecord
 from heat.db.snapshots import SnapshotRecord
-from heat.db.stack_lists import ListedRecord
+from heat.db.stack_lists import ListedLock, ListedRecord
 from heat.db.stacks import StackRecord
 from heat.engine.definition import StackDefinition
 from heat.rpc import api
@@ -37,6 +38,7 @@ NO_DESCRIPTION = "No description"
 
 Dict = dict[str, Any]
 Shown = StackRecord | ListedRecord
+Row = ResourceRecord | ListedResource
 
 
 def time(when: datetime.datetime | None) -> str | None:
@@ -48,7 +50,7 @@ def time(when: datetime.datetime | None) -> str | None:
     return when.replace(microsecond=0).isoformat() + "Z"
 
 
-def identity(stack: Shown) -> HeatIdentifier:
+def identity(stack: Shown | Child) -> HeatIdentifier:
     """The identity of a stack."""
     return HeatIdentifier(stack.tenant or "", stack.name, stack.id)
 
@@ -81,7 +83,9 @@ def stack_summary(stack: Shown, description: str | None) -> Dict:
         api.STACK_PARENT: stack.owner_id,
         api.STACK_USER_PROJECT_ID: stack.stack_user_project_id,
         api.STACK_TAGS: list(stack.tags) or None,
-        api.STACK_LOCK: lock(stack),
+        api.STACK_LOCK: lock(
+            stack.lock if isinstance(stack, ListedRecord) else stack
+        ),
     }
 
 
@@ -103,9 +107,9 @@ def stack_details(
     return shown
 
 
-def lock(stack: Shown) -> Dict | None:
+def lock(stack: StackRecord | ListedLock | None) -> Dict | None:
     """The record of a stack's lock, or None."""
-    if stack.lock_level is None:
+    if stack is None or stack.lock_level is None:
         return None
     return {
         "level": stack.lock_level,
@@ -122,7 +126,7 @@ def lock(stack: Shown) -> Dict | None:
 
 
 def required_by(
-    rows: Iterable[ResourceRecord], current: Iterable[ResourceRecord]
+    rows: Iterable[Row | Link], current: Iterable[Row | Link]
 ) -> dict[str, list[str]]:
     """Who needs a resource: names of dependants by name, both sorted.
 
@@ -132,7 +136,7 @@ def required_by(
     names = {row.id: row.name for row in rows}
     found: dict[str, set[str]] = {}
     for row in current:
-        for need in row.requires:
+        for need in row.requires or ():
             if need in names:
                 found.setdefault(names[need], set()).add(row.name)
     return {name: sorted(found[name]) for name in sorted(found)}
@@ -158,10 +162,10 @@ def cleanup(rows: Sequence[ResourceRecord]) -> Dict:
 
 def resource(
     stack: StackRecord,
-    row: ResourceRecord,
+    row: Row,
     needed_by: Sequence[str],
     *,
-    nested: StackRecord | None = None,
+    nested: StackRecord | Child | None = None,
 ) -> Dict:
     """A resource as every list has it.
 
@@ -192,9 +196,8 @@ def resource(
 
 def resource_description(definition: StackDefinition | None, name: str) -> str:
     """What the template says of a resource."""
-    if definition is None or name not in definition.resource_definitions:
-        return ""
-    text = definition.resource_definitions[name].description
+    found = definition.resource_definition(name) if definition else None
+    text = found.description if found is not None else None
     return text if isinstance(text, str) else ""
 
 

@@ -15,15 +15,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import resources, stacks
+from heat.db import resource_lists, resources, stacks
+from heat.db.resource_lists import Child, ListedResource
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.service import base, presenters, stack_users
@@ -48,8 +49,12 @@ _FILTERS = {
 }
 
 
+# Rows in full, or what a list shows of them.
+R = TypeVar("R", ResourceRecord, ListedResource)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Generic[R]):
     """The resources of one stack, as they are shown.
 
     :ivar children: nested stacks by id
@@ -57,12 +62,12 @@ class Shown:
     """
 
     stack: StackRecord
-    current: Sequence[ResourceRecord]
+    current: Sequence[R]
     required_by: Mapping[str, Sequence[str]]
-    children: Mapping[str, StackRecord]
-    old: Sequence[ResourceRecord] = ()
+    children: Mapping[str, StackRecord | Child]
+    old: Sequence[R] = ()
 
-    def links(self, row: ResourceRecord) -> Dict:
+    def links(self, row: R) -> Dict:
         """What a version replaces, and by what it is replaced, if at all."""
         uuids = {each.id: each.uuid for each in (*self.current, *self.old)}
         found = {
@@ -71,7 +76,7 @@ class Shown:
         }
         return {key: value for key, value in found.items() if value}
 
-    def present(self, row: ResourceRecord) -> Dict:
+    def present(self, row: R) -> Dict:
         return presenters.resource(
             self.stack,
             row,
@@ -97,13 +102,24 @@ class ResourceEndpoint(base.Endpoint):
             ones; True or None for the declared ones alone
         :raises ResourceNotFound: the stack has none of this name
         """
-        shown = self._shown(context, stack_identity, stack_users=True)
-        context = stack_users.acting(
+
+        def work(conn: sa.Connection) -> Shown[ResourceRecord]:
+            stack = base.find(
+                conn,
+                context,
+                stack_identity,
+                show_deleted=True,
+                stack_users=True,
+            )
+            return _one(conn, stack, resource_name)
+
+        shown = self._engine.db.read(work)
+        acting = stack_users.acting(
             self._engine, context, shown.stack, resource_name
         )
         row = _named(shown, resource_name)
-        loaded = load.load(self._engine, shown.stack)
-        return self._details(context, shown, row, loaded, with_attr)
+        loaded, node = load.single(self._engine, shown.stack, row)
+        return self._details(acting, shown, row, loaded, with_attr, node)
 
     @base.request
     def describe_stack_resources(
@@ -143,17 +159,35 @@ class ResourceEndpoint(base.Endpoint):
         :raises Invalid: an unknown filter
         """
         wanted = _criteria(filters)
-        stack = self._stack(context, stack_identity, show_deleted=True)
         depth = self._depth(nested_depth)
-        found = self._engine.db.read(
-            lambda conn: list(_tree(conn, stack, depth))
-        )
+        if with_detail:
+            return self._detailed(context, stack_identity, depth, wanted)
+
+        def work(conn: sa.Connection) -> list[Shown[ListedResource]]:
+            stack = base.find(conn, context, stack_identity, show_deleted=True)
+            return list(_tree(conn, stack, depth, resource_lists.of_stacks))
+
+        return [
+            shown.present(row)
+            for shown in self._engine.db.read(work)
+            for row in shown.current
+            if _matches(row, wanted)
+        ]
+
+    def _detailed(
+        self,
+        context: RequestContext,
+        stack_identity: Dict,
+        depth: int,
+        wanted: Mapping[str, tuple[Any, ...]],
+    ) -> list[Dict]:
+        def work(conn: sa.Connection) -> list[Shown[ResourceRecord]]:
+            stack = base.find(conn, context, stack_identity, show_deleted=True)
+            return list(_tree(conn, stack, depth, resources.list_for_stacks))
+
         listed: list[Dict] = []
-        for shown in found:
+        for shown in self._engine.db.read(work):
             rows = [row for row in shown.current if _matches(row, wanted)]
-            if not with_detail:
-                listed.extend(shown.present(row) for row in rows)
-                continue
             old = [row for row in shown.old if _matches(row, wanted)]
             if not rows and not old:
                 continue
@@ -248,26 +282,22 @@ class ResourceEndpoint(base.Endpoint):
     # -- helpers --------------------------------------------------------------
 
     def _shown(
-        self,
-        context: RequestContext,
-        stack_identity: Dict,
-        stack_users: bool = False,
-    ) -> Shown:
-        stack = self._stack(
-            context,
-            stack_identity,
-            show_deleted=True,
-            stack_users=stack_users,
-        )
-        return self._engine.db.read(lambda conn: next(_tree(conn, stack, 0)))
+        self, context: RequestContext, stack_identity: Dict
+    ) -> Shown[ResourceRecord]:
+        def work(conn: sa.Connection) -> Shown[ResourceRecord]:
+            stack = base.find(conn, context, stack_identity, show_deleted=True)
+            return next(_tree(conn, stack, 0, resources.list_for_stacks))
+
+        return self._engine.db.read(work)
 
     def _details(
         self,
         context: RequestContext,
-        shown: Shown,
+        shown: Shown[ResourceRecord],
         row: ResourceRecord,
         loaded: load.Loaded,
         with_attr: Any,
+        node: load.Node | None = None,
     ) -> Dict:
         found = shown.present(row)
         found[api.RES_DESCRIPTION] = presenters.resource_description(
@@ -275,7 +305,7 @@ class ResourceEndpoint(base.Endpoint):
         )
         found[api.RES_METADATA] = row.metadata
         found[api.RES_ATTRIBUTES] = self._attributes(
-            context, loaded, row, _names(with_attr)
+            context, loaded, row, _names(with_attr), node
         )
         return found
 
@@ -285,6 +315,7 @@ class ResourceEndpoint(base.Endpoint):
         loaded: load.Loaded,
         row: ResourceRecord,
         more: Sequence[str],
+        node: load.Node | None,
     ) -> Dict:
         """Values of the declared attributes and of ``more``.
 
@@ -292,7 +323,7 @@ class ResourceEndpoint(base.Endpoint):
         """
         if row.action == "INIT" or loaded.stack.deleted_at is not None:
             return {}
-        rsrc = load.resource(self._engine, context, loaded, row)
+        rsrc = load.resource(self._engine, context, loaded, row, node)
         values = load.show_attributes(rsrc)
         asked = rsrc.resolve_attributes([(name,) for name in more])
         values.update((name, asked.get((name,))) for name in more)
@@ -307,7 +338,7 @@ def _names(with_attr: Any) -> Sequence[str]:
     return ()
 
 
-def _named(shown: Shown, name: str) -> ResourceRecord:
+def _named(shown: Shown[ResourceRecord], name: str) -> ResourceRecord:
     for row in shown.current:
         if row.name == name:
             return row
@@ -316,7 +347,7 @@ def _named(shown: Shown, name: str) -> ResourceRecord:
     )
 
 
-def _named_or_made(shown: Shown, name: str) -> ResourceRecord:
+def _named_or_made(shown: Shown[ResourceRecord], name: str) -> ResourceRecord:
     """A resource by its name, or else by the id of its object."""
     made = [row for row in shown.current if row.physical_id == name]
     if len(made) == 1 and all(row.name != name for row in shown.current):
@@ -339,16 +370,14 @@ def _criteria(filters: Dict | None) -> dict[str, tuple[Any, ...]]:
 
 
 def _matches(
-    row: ResourceRecord, wanted: Mapping[str, tuple[Any, ...]]
+    row: ResourceRecord | ListedResource, wanted: Mapping[str, tuple[Any, ...]]
 ) -> bool:
     return all(
         getattr(row, field) in values for field, values in wanted.items()
     )
 
 
-def _old_versions(
-    rows: Sequence[ResourceRecord], living: Mapping[str, ResourceRecord]
-) -> list[ResourceRecord]:
+def _old_versions(rows: Sequence[R], living: Mapping[str, R]) -> list[R]:
     """Rows that are no living one's, and still have to go."""
     current = {row.id for row in living.values()}
     return [
@@ -359,19 +388,46 @@ def _old_versions(
     ]
 
 
+def _one(
+    conn: sa.Connection, stack: StackRecord, name: str
+) -> Shown[ResourceRecord]:
+    """One resource of a stack, or none when there is none of the name."""
+    links = resource_lists.links(conn, stack.id)
+    living = load.living(links)
+    current: list[ResourceRecord] = []
+    children: dict[str, Child] = {}
+    if name in living:
+        row_id = living[name].id
+        current = list(resources.get_many(conn, [row_id]).values())
+    for row in current:
+        child = resource_lists.child(conn, stack.id, row.physical_id)
+        if child is not None:
+            children[child.id] = child
+    needed_by = presenters.required_by(links, living.values())
+    return Shown(stack, current, needed_by, children)
+
+
 def _tree(
-    conn: sa.Connection, stack: StackRecord, depth: int
-) -> Iterator[Shown]:
-    """A stack and those below it, level by level, two queries each."""
+    conn: sa.Connection,
+    stack: StackRecord,
+    depth: int,
+    read: Callable[[sa.Connection, Sequence[str]], list[R]],
+) -> Iterator[Shown[R]]:
+    """A stack and those below it, level by level, two queries each.
+
+    :param read: every row of some stacks
+    """
     level = [stack]
     for step in range(depth + 1):
-        rows: dict[str, list[ResourceRecord]] = {}
-        below: dict[str, dict[str, StackRecord]] = {}
+        rows: dict[str, list[R]] = {}
+        below: dict[str, dict[str, StackRecord | Child]] = {}
         ids = [each.id for each in level]
-        for row in resources.list_for_stacks(conn, ids):
+        for row in read(conn, ids):
             rows.setdefault(row.stack_id, []).append(row)
-        children = base.children(conn, ids)
-        for child in children:
+        # Of stacks that nobody goes into the names are enough.
+        last = step == depth
+        deeper = [] if last else base.children(conn, ids)
+        for child in resource_lists.children(conn, ids) if last else deeper:
             below.setdefault(child.owner_id or "", {})[child.id] = child
         for each in level:
             mine = rows.get(each.id, [])
@@ -384,6 +440,6 @@ def _tree(
                 below.get(each.id, {}),
                 _old_versions(mine, living),
             )
-        if not children or step == depth:
+        if not deeper:
             return
-        level = children
+        level = deeper

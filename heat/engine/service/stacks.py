@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,9 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import going, stack_lists, stacks, templates
+from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
+from heat.engine.definition import StackDefinition
 from heat.engine.service import base, containers, presenters
 from heat.engine.stack import (
     abandon,
@@ -191,15 +194,26 @@ class StackEndpoint(base.Endpoint):
 
         :raises EntityNotFound: there is none, or it is somebody else's
         """
+        read = self._engine.db.read
         if stack_identity is not None:
-            stack = self._stack(context, stack_identity, show_deleted=True)
-            return [self._details(context, stack, resolve_outputs)]
+            identity = stack_identity
+
+            def one(conn: sa.Connection) -> _Read:
+                found = base.find(conn, context, identity, show_deleted=True)
+                return self._read(conn, found, resolve_outputs)
+
+            return [_details(read(one))]
         selection = self._selection(context, _EVERYTHING)
-        found = self._engine.db.read(
-            lambda conn: stacks.list_(conn, **selection)
-        )
+        found = read(lambda conn: stacks.list_(conn, **selection))
         return [
-            self._details(context, stack, resolve_outputs) for stack in found
+            _details(
+                read(
+                    functools.partial(
+                        self._read, stack=each, resolve_outputs=resolve_outputs
+                    )
+                )
+            )
+            for each in found
         ]
 
     @base.request
@@ -348,34 +362,52 @@ class StackEndpoint(base.Endpoint):
             not_tags_any=words(wanted.not_tags_any),
         )
 
-    def _details(
-        self,
-        context: RequestContext,
-        stack: StackRecord,
-        resolve_outputs: bool,
-    ) -> Dict:
-        shown: list[Dict] | None = None
-        parameters: dict[str, str] = {}
-        description: str | None = None
-        if resolve_outputs:
-            shown = []
+    def _read(
+        self, conn: sa.Connection, stack: StackRecord, resolve_outputs: bool
+    ) -> _Read:
+        """What there is to show of a stack, in one transaction."""
+        made = None
         try:
-            find = load.definition if resolve_outputs else load.template
-            definition = find(self._engine, stack)
-            description = definition.t.description
-            parameters = definition.parameters.public()
-            if resolve_outputs and stack.deleted_at is None:
-                shown = outputs.present_all(definition)
+            if resolve_outputs:
+                made = load.for_outputs(conn, self._engine, stack)
+            else:
+                made = load.parsed(conn, stack)
         except _EXPECTED as error:
             # A stack whose template can't be read can still be looked at.
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)
-        found = presenters.stack_details(stack, description, parameters, shown)
-        left = self._engine.db.read(
-            lambda conn: going.leftovers(conn, stack.id)
-        )
-        if left and stack.deleted_at is None:
-            found[api.STACK_CLEANUP] = presenters.cleanup(left)
-        return found
+        left = going.leftovers(conn, stack.id)
+        return _Read(stack, made, resolve_outputs, left)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Read:
+    """A stack as it was read; without a definition if that can't be."""
+
+    stack: StackRecord
+    definition: StackDefinition | None
+    resolve_outputs: bool
+    left: Sequence[ResourceRecord]
+
+
+def _details(read: _Read) -> Dict:
+    """A stack in full."""
+    stack, definition = read.stack, read.definition
+    alive = stack.deleted_at is None
+    shown: list[Dict] | None = [] if read.resolve_outputs else None
+    parameters: dict[str, str] = {}
+    description: str | None = None
+    try:
+        if definition is not None:
+            description = definition.t.description
+            parameters = definition.parameters.public()
+            if read.resolve_outputs and alive:
+                shown = outputs.present_all(definition)
+    except _EXPECTED as error:
+        LOG.warning("Stack %s is shown in part: %s", stack.id, error)
+    found = presenters.stack_details(stack, description, parameters, shown)
+    if read.left and alive:
+        found[api.STACK_CLEANUP] = presenters.cleanup(read.left)
+    return found
 
 
 _EXPECTED = (exception.HeatException, ValueError)

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -24,6 +24,7 @@ from heat.common.context import RequestContext
 from heat.db import (
     properties_data,
     resource_data,
+    resource_lists,
     resource_rows,
     resources,
     stacks,
@@ -34,6 +35,7 @@ from heat.engine.ports import Engine
 from heat.engine.resource import Resource
 from heat.engine.traversal import gather, scene
 
+Node = gather.Node
 V = TypeVar("V", bound=resource_rows.Version)
 
 # How often a stack is read again that updates go past of.
@@ -57,20 +59,87 @@ def definition(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
 
     def read(conn: sa.Connection) -> StackDefinition:
         now, made = _definition(conn, stack)
-        _tell(conn, made, living(resources.told(conn, now.id)))
+        for name, data in _nodes(conn, now.id).items():
+            made.set_node(name, data)
         return made
 
     return engine.db.read(read)
 
 
+def for_outputs(
+    conn: sa.Connection, engine: Engine, stack: stacks.StackRecord
+) -> StackDefinition:
+    """As :func:`definition`, for who asks for the values of outputs.
+
+    What these refer to is read now, the rest when it is asked for after
+    all, which must be after the transaction.
+    """
+    now, made = _definition(conn, stack)
+    needed = _needed(made)
+    found = _nodes(conn, now.id, needed)
+    for name in found if needed is None else needed:
+        made.set_node(name, found.get(name))
+    if needed is not None:
+        made.tell_the_rest(lambda: _all_nodes(engine, now.id))
+    return made
+
+
+def _needed(made: StackDefinition) -> frozenset[str] | None:
+    """The resources that outputs refer to; None: nearly all, or unknown."""
+    try:
+        names = frozenset().union(
+            *(each.required_resource_names() for each in made.outputs.values())
+        )
+    except (exception.HeatException, ValueError, TypeError):
+        return None
+    return names if 2 * len(names) < len(made.resource_names) else None
+
+
 def template(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
     """The stack's definition alone, which is half of the work."""
-    return engine.db.read(lambda conn: _definition(conn, stack)[1])
+    return engine.db.read(lambda conn: parsed(conn, stack))
+
+
+def parsed(conn: sa.Connection, stack: stacks.StackRecord) -> StackDefinition:
+    """As :func:`template`, inside of a transaction."""
+    return _definition(conn, stack)[1]
+
+
+def single(
+    engine: Engine,
+    stack: stacks.StackRecord,
+    row: resource_rows.ResourceRecord,
+) -> tuple[Loaded, gather.Node]:
+    """A stack as far as one of its resources needs it, and its node.
+
+    Of the others is read what there is when one of them is asked for.
+    """
+
+    def read(conn: sa.Connection) -> tuple[Loaded, gather.Node]:
+        now, made = _definition(conn, stack)
+        made.tell_the_rest(lambda: _all_nodes(engine, now.id))
+        return Loaded(now, made, {row.name: row}), _node(conn, row)
+
+    return engine.db.read(read)
 
 
 def load(engine: Engine, stack: stacks.StackRecord) -> Loaded:
     """Load a stack's definition and rows, in one transaction."""
     return engine.db.read(lambda conn: _load(conn, stack))
+
+
+def named(
+    engine: Engine, stack: stacks.StackRecord, name: str
+) -> tuple[Loaded, gather.Node] | None:
+    """As :func:`load`, with the node of one resource; None: the stack has
+    none of this name."""
+
+    def read(conn: sa.Connection) -> tuple[Loaded, gather.Node] | None:
+        loaded = _load(conn, stack)
+        row = loaded.rows.get(name)
+        return None if row is None else (loaded, _node(conn, row))
+
+    return engine.db.read(read)
 
 
 def _definition(
@@ -96,35 +165,49 @@ def _definition(
 def _load(conn: sa.Connection, stack: stacks.StackRecord) -> Loaded:
     stack, made = _definition(conn, stack)
     rows = living(resources.list_for_stack(conn, stack.id))
-    _tell(conn, made, rows)
-    return Loaded(stack, made, rows)
-
-
-def _tell(
-    conn: sa.Connection,
-    made: StackDefinition,
-    rows: Mapping[str, resources.ResourceRecord | resource_rows.Told],
-) -> None:
-    """Give a definition the data of its living rows."""
     stored = properties_data.get_many(
         conn, [row.attr_data_id for row in rows.values()]
     )
     for name, row in rows.items():
-        if row.action == "INIT":
-            continue
-        made.set_node(
-            name,
-            NodeData(
-                row_id=row.id,
-                uuid=row.uuid,
-                reference_id=row.reference_id or row.physical_id,
-                attributes=scene.decode_attributes(
-                    stored.get(row.attr_data_id or 0)
-                ),
-                action=row.action,
-                status=row.status,
-            ),
-        )
+        if row.action != "INIT":
+            made.set_node(
+                name, _data_of(row, stored.get(row.attr_data_id or 0))
+            )
+    return Loaded(stack, made, rows)
+
+
+def _all_nodes(engine: Engine, stack_id: str) -> dict[str, NodeData]:
+    return engine.db.read(lambda conn: _nodes(conn, stack_id))
+
+
+def _nodes(
+    conn: sa.Connection,
+    stack_id: str,
+    names: Collection[str] | None = None,
+) -> dict[str, NodeData]:
+    """What is known of a stack's resources, or of some of them."""
+    if names is not None and not names:
+        return {}
+    rows = living(resource_lists.told(conn, stack_id, names))
+    return {
+        name: _data_of(row, row.attributes)
+        for name, row in rows.items()
+        if row.action != "INIT"
+    }
+
+
+def _data_of(
+    row: resource_rows.ResourceRecord | resource_lists.Told,
+    attributes: dict[str, Any] | None,
+) -> NodeData:
+    return NodeData(
+        row_id=row.id,
+        uuid=row.uuid,
+        reference_id=row.reference_id or row.physical_id,
+        attributes=scene.decode_attributes(attributes),
+        action=row.action,
+        status=row.status,
+    )
 
 
 def living(rows: Iterable[V]) -> dict[str, V]:
@@ -160,30 +243,16 @@ def resource(
     context: RequestContext,
     loaded: Loaded,
     row: resources.ResourceRecord,
+    node: gather.Node | None = None,
 ) -> Resource:
     """The plug-in object of a row.
 
+    :param node: of the row, when it is read already
     :raises EntityNotFound: no plug-in offers its type
     """
-
-    def read(
-        conn: sa.Connection,
-    ) -> tuple[dict[int, dict[str, Any]], dict[str, str]]:
-        stored = properties_data.get_many(
-            conn, [row.rsrc_prop_data_id, row.attr_data_id]
-        )
-        return stored, resource_data.get_many(conn, [row.id]).get(row.id, {})
-
-    stored, data = engine.db.read(read)
-    node = gather.Node(
-        (row.id, True),
-        row,
-        stored.get(row.rsrc_prop_data_id or 0),
-        scene.decode_attributes(stored.get(row.attr_data_id or 0)),
-        data,
-        None,
-    )
-    wish = loaded.definition.resource_definitions.get(row.name)
+    if node is None:
+        node = engine.db.read(lambda conn: _node(conn, row))
+    wish = loaded.definition.resource_definition(row.name)
     if wish is None:
         wish = rsrc_defn.ResourceDefinition(
             row.name, row.resource_type or "", node.properties or {}
@@ -195,6 +264,20 @@ def resource(
     rsrc = cls(row.name, wish, view)
     gather.load_state(rsrc, node)
     return rsrc
+
+
+def _node(conn: sa.Connection, row: resources.ResourceRecord) -> gather.Node:
+    stored = properties_data.get_many(
+        conn, [row.rsrc_prop_data_id, row.attr_data_id]
+    )
+    return gather.Node(
+        (row.id, True),
+        row,
+        stored.get(row.rsrc_prop_data_id or 0),
+        scene.decode_attributes(stored.get(row.attr_data_id or 0)),
+        resource_data.get_many(conn, [row.id]).get(row.id, {}),
+        None,
+    )
 
 
 def show_attributes(rsrc: Resource) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def list_outputs(
     engine: Engine, context: RequestContext, stack: stacks.StackRecord
 ) -> list[dict[str, Any]]:
     """Key and description of each output, values not resolved."""
-    made = load.definition(engine, stack)
+    made = load.template(engine, stack)
     return [
         {"output_key": key, "description": each.description()}
         for key, each in made.outputs.items()
@@ -39,7 +39,11 @@ def resolve(
     engine: Engine, context: RequestContext, stack: stacks.StackRecord
 ) -> list[dict[str, Any]]:
     """Each output with its value, or with the error that it has."""
-    return present_all(load.definition(engine, stack))
+    return present_all(_definition(engine, stack))
+
+
+def _definition(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
+    return engine.db.read(lambda conn: load.for_outputs(conn, engine, stack))
 
 
 def present_all(made: StackDefinition) -> list[dict[str, Any]]:
@@ -57,7 +61,7 @@ def show(
 
     :raises NotFound: the template has no such output
     """
-    made = load.definition(engine, stack)
+    made = _definition(engine, stack)
     if output_key not in made.outputs:
         raise exception.NotFound(
             f"Specified output key {output_key} not found."
