@@ -184,6 +184,7 @@ def settle(
     row: resource_rows.ResourceRecord,
     physical_id: str,
     but: Collection[str] = (),
+    but_rows: Collection[int] = (),
 ) -> None:
     """Let the other rows of a stack that have a row's object refer to it.
 
@@ -191,13 +192,14 @@ def settle(
     was not cleaned up since, must neither change nor delete it.
 
     :param but: names of resources that it is read from, and stays with
+    :param but_rows: ids of more rows that it stays with
     """
     conn.execute(
         sa.update(_resource)
         .where(
             _resource.c.stack_id == row.stack_id,
             _resource.c.nova_instance == physical_id,
-            _resource.c.id != row.id,
+            _resource.c.id.not_in(sorted({row.id, *but_rows})),
             _resource.c.name.not_in(sorted(but)),
         )
         .values(external=True)

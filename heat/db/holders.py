@@ -37,6 +37,16 @@ def is_held(conn: sa.Connection, uuid: str, engine_id: str) -> bool:
     return bool(result.rowcount)
 
 
+def has(conn: sa.Connection, row_id: int, claim_id: str) -> bool:
+    """Whether a row is held by a claim."""
+    found = conn.execute(
+        sa.select(_table.c.id).where(
+            _table.c.id == row_id, _table.c.claim_id == claim_id
+        )
+    )
+    return found.one_or_none() is not None
+
+
 def of_resource(conn: sa.Connection, stack_id: str, name: str) -> set[str]:
     """The engines that hold rows of a resource."""
     found = conn.execute(

@@ -29,6 +29,13 @@ from heat.db import models, resource_data, resource_rows
 _table = models.resource
 _stack = models.stack
 
+# A read that locks gives what is committed when it has the lock.
+_HOLD = (
+    sa.select(*resource_rows.COLUMNS)
+    .where(_table.c.id == sa.bindparam("the_id"))
+    .with_for_update()
+)
+
 _COLUMN_OF = {"physical_id": "nova_instance", "metadata": "rsrc_metadata"}
 
 
@@ -53,12 +60,7 @@ def hold(
     conn: sa.Connection, row_id: int
 ) -> resource_rows.ResourceRecord | None:
     """The row, which nobody else writes until the transaction ends."""
-    conn.execute(
-        sa.select(_table.c.id).where(_table.c.id == row_id).with_for_update()
-    ).all()
-    row = conn.execute(
-        sa.select(*resource_rows.COLUMNS).where(_table.c.id == row_id)
-    ).first()
+    row = conn.execute(_HOLD, {"the_id": row_id}).first()
     return None if row is None else resource_rows.record(row)
 
 

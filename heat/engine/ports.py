@@ -34,6 +34,10 @@ from heat.engine.resource import Resource, StackView, child
 # whether it is the update half (True) or the clean-up half (False).
 NodeKey = tuple[int, bool]
 
+# Part of ``dead_after`` after which an engine that can't renew its sign of
+# life stops: before others may take its work over.
+PATIENCE = 0.75
+
 
 class NodeSender(typing.Protocol):
     """Carries hints that nodes are ready; the database is the truth."""
@@ -78,10 +82,16 @@ class ChildStacks(typing.Protocol):
     """
 
     def create(
-        self, parent: StackView, child_id: str, wanted: child.Wanted
+        self,
+        parent: StackView,
+        child_id: str,
+        wanted: child.Wanted,
+        adopts: Mapping[str, typing.Any] | None = None,
     ) -> bool:
         """Begin to create the child; one that is there is left running.
 
+        :param adopts: the data of an abandoned stack, whose objects the
+            child takes over in place of making new ones
         :returns: whether something began
         :raises EntityNotFound: there was one, and it was deleted
         :raises HeatException, ValueError: of class 400
@@ -100,10 +110,34 @@ class ChildStacks(typing.Protocol):
         :raises HeatException, ValueError: of class 400
         """
 
+    def clean_up(
+        self, parent: StackView, child_id: str, resource_uuid: str | None
+    ) -> bool:
+        """Begin to delete what the child has kept of an update.
+
+        Until the parent had pointed everything elsewhere, something there
+        may have used it.
+
+        :param resource_uuid: of the row of the parent's resource
+        :returns: whether something began
+        :raises EntityNotFound: there is no child
+        :raises ActionInProgress: it is busy with something else
+        """
+
     def delete(self, parent: StackView, child_id: str) -> bool:
         """Begin to delete the child; one that is gone is no error.
 
+        Where the parent lets its objects go, the child does so, too.
+
         :returns: whether it is being deleted
+        """
+
+    def export(
+        self, parent: StackView, child_id: str
+    ) -> dict[str, typing.Any]:
+        """What another Heat needs to adopt the child.
+
+        :raises EntityNotFound: there is no child
         """
 
     def act(self, parent: StackView, child_id: str, action: str) -> None:
@@ -267,3 +301,11 @@ class Engine:
     children: ChildStacks | None = None
     delegation: Delegation | None = None
     publisher: Publisher | None = None
+
+    @property
+    def grace(self) -> float:
+        """Seconds in which nobody takes over what this engine has claimed.
+
+        It was not silent for longer than its patience then.
+        """
+        return (1 - PATIENCE) * float(self.conf.engine.dead_after)

@@ -185,6 +185,11 @@ class Registry:
             for word in _words(entry.get(_HOOKS))
         }
 
+    def stops_at(self, hook: str) -> bool:
+        """Whether any resource stops at a hook, here or in stacks below."""
+        own = any(_stops(entry, hook) for entry in self._resources.values())
+        return own or (self._base is not None and self._base.stops_at(hook))
+
     def restricted_actions(self, resource_name: str) -> set[str]:
         """What may not be done to a resource: ``update``, ``replace``."""
         return {
@@ -210,9 +215,8 @@ class Registry:
         inner: dict[str, Any] = {}
         for entry in reversed(list(self._own(resource_name))):
             data.update(_types(entry))
-            inner.update(
-                {k: v for k, v in entry.items() if isinstance(v, dict)}
-            )
+            below = {k: v for k, v in entry.items() if isinstance(v, dict)}
+            inner = _merged(inner, below) if inner else below
         if inner:
             data[_RESOURCES] = inner
         return Registry(data, self._base)
@@ -229,6 +233,33 @@ def _types(entry: Mapping[str, Any]) -> dict[str, str | None]:
         if base_url and target and is_template(target) and "://" not in target:
             target = f"{base_url.rstrip('/')}/{target}"
         made[name] = target
+    return made
+
+
+def _stops(entry: Any, hook: str) -> bool:
+    return isinstance(entry, dict) and (
+        hook in _words(entry.get(_HOOKS))
+        or any(_stops(value, hook) for value in entry.values())
+    )
+
+
+def _merged(
+    general: dict[str, Any], special: dict[str, Any]
+) -> dict[str, Any]:
+    """What two entries for one resource say of it together.
+
+    Of types the special one's count; hooks and restrictions add up, as they
+    do where a resource is matched by several entries.
+    """
+    made: dict[str, Any] = {**_types(general), **_types(special)}
+    for key in (_HOOKS, _RESTRICTED):
+        words = [*_words(general.get(key)), *_words(special.get(key))]
+        if words:
+            made[key] = list(dict.fromkeys(words))
+    for key, value in (*general.items(), *special.items()):
+        if isinstance(value, dict):
+            known = made.get(key)
+            made[key] = _merged(known, value) if known else value
     return made
 
 

@@ -47,6 +47,7 @@ class TraversalGraph:
     :ivar cancels: operations of earlier traversals end at their next poll
     :ivar abandons: clean-up lets every object go
     :ivar observes: live objects are looked at before they are updated
+    :ivar cleans: it only deletes what earlier traversals have kept
     """
 
     def __init__(
@@ -56,10 +57,12 @@ class TraversalGraph:
         cancels: bool = False,
         abandons: bool = False,
         observes: bool = False,
+        cleans: bool = False,
     ) -> None:
         self.cancels = cancels
         self.abandons = abandons
         self.observes = observes
+        self.cleans = cleans
         self._requires: dict[NodeKey, tuple[NodeKey, ...]] = {
             key: tuple(sorted(set(needs))) for key, needs in requires.items()
         }
@@ -119,6 +122,7 @@ class TraversalGraph:
             "cancels": self.cancels,
             "abandons": self.abandons,
             "observes": self.observes,
+            "cleans": self.cleans,
             "nodes": [
                 [_code(key), [_code(need) for need in needs]]
                 for key, needs in self._requires.items()
@@ -136,6 +140,7 @@ class TraversalGraph:
             cancels=bool(stored.get("cancels")),
             abandons=bool(stored.get("abandons")),
             observes=bool(stored.get("observes")),
+            cleans=bool(stored.get("cleans")),
         )
 
 

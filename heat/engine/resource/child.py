@@ -20,11 +20,56 @@ it is. Who carries it out is a port of the engine
 from __future__ import annotations
 
 import dataclasses
+import json
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+
+# What a row keeps of a stack to adopt, in pieces: a column of MySQL's takes
+# 65,535 bytes of what sealing makes of one.
+_ADOPTS = "adopts."
+_PIECE = 40_000
+
+
+def id_of(row_uuid: str) -> str:
+    """The id of the stack of a resource, whether it exists or not.
+
+    It follows from the row, so a create that is repeated after a crash
+    finds what it has made.
+    """
+    return str(uuid.uuid5(uuid.UUID(row_uuid), "nested stack"))
+
+
+def pack(resources: Mapping[str, Any]) -> dict[str, str]:
+    """Data of a resource whose stack is to take over objects.
+
+    They hold secrets of the resources in it.
+
+    :param resources: as :func:`heat.engine.stack.adopt.read` takes them
+    """
+    text = json.dumps(resources)
+    return {
+        f"{_ADOPTS}{number}": text[start : start + _PIECE]
+        for number, start in enumerate(range(0, len(text), _PIECE))
+    }
+
+
+def unpack(data: Mapping[str, str]) -> dict[str, Any] | None:
+    """What :func:`pack` made data of; None: there are none of it."""
+    keys = packed(data)
+    if not keys:
+        return None
+    made: dict[str, Any] = json.loads("".join(data[key] for key in keys))
+    return made
+
+
+def packed(data: Mapping[str, str]) -> list[str]:
+    """The keys that :func:`pack` made, in order."""
+    keys = [key for key in data if key.startswith(_ADOPTS)]
+    return sorted(keys, key=lambda key: int(key.removeprefix(_ADOPTS)))
 
 
 @dataclasses.dataclass(frozen=True)

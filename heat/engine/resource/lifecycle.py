@@ -253,10 +253,15 @@ def _replace_changed(rsrc: base.Resource, change: _Change) -> str:
 # -- running an action --------------------------------------------------------
 
 
+#: A nested stack deletes what it has kept of an update.
+CLEAN_UP = "CLEAN_UP"
+
+
 class Operation:
     """One action on one resource.
 
-    :param action: one of ``state.ACTIONS``, or ``DELETE_SNAPSHOT``
+    :param action: one of ``state.ACTIONS``, ``DELETE_SNAPSHOT``, or
+        :data:`CLEAN_UP`
     :param before: for UPDATE: how it was; None: as loaded
     :param timeout_at: ``monotonic()`` time at which to give up, None for
         never
@@ -319,7 +324,7 @@ class Operation:
         return Done()
 
     def cancel(self) -> None:
-        """Tell the plug-in that nobody waits any more.
+        """Tell the plug-in that nobody waits any more, as a time-out does.
 
         Its errors count as those of the action.
         """
@@ -378,6 +383,9 @@ class Operation:
     def _check_time(self) -> None:
         if self.timeout_at is None or self._monotonic() < self.timeout_at:
             return
+        # Why it ends is more than what the plug-in has to say of it.
+        with contextlib.suppress(exception.ResourceFailure):
+            self.cancel()
         cls = type(self.rsrc)
         raise exception.Error(
             _(

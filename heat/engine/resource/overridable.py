@@ -83,6 +83,8 @@ class Overridable(Memory):
     checks_offline: ClassVar[bool] = False
     #: a step of an operation may wait for a service (a client does, too)
     may_block: ClassVar[bool] = False
+    #: its object is a stack of its own, which Heat makes through the port
+    nests: ClassVar[bool] = False
     #: a newer traversal need not wait for the end of a running operation
     yields: ClassVar[bool] = False
     #: its service tells whether an id is that of an object, so that one id

@@ -43,6 +43,7 @@ class StackValues:
     :ivar nesting: the :class:`heat.engine.resource.child.Nesting` in which
         the stack is checked, None for the top one
     :ivar observes: the update looks at live objects, in nested stacks too
+    :ivar abandons: clean-up lets every object go, in nested stacks too
     """
 
     action: str = "CREATE"
@@ -62,6 +63,7 @@ class StackValues:
     ports: Any = None
     nesting: Any = None
     observes: bool = False
+    abandons: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -146,6 +146,13 @@ class ScaledGroup(group.GroupResource):
         self._keep(self.size())
         super().handle_create()
 
+    def handle_adopt(self, resource_data: Any = None) -> None:
+        data = resource_data or {}
+        if SIZE not in (data.get("resource_data") or {}):
+            self.data_set(SIZE, str(len(data.get("resources") or ())))
+        super().handle_adopt(data)
+        self._keep(self.size())
+
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Any
     ) -> None:

@@ -23,14 +23,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from heat.common import exception, identifier
 from heat.common.i18n import _
 from heat.engine import definition, function, resource
-from heat.engine.resource import child
+from heat.engine.resource import child, hooks
+from heat.engine.resources import stack_handover
 from heat.engine.template import base as template_base
 from heat.engine.template import source
 
@@ -45,7 +45,7 @@ _DIGEST = "child_digest"
 _REFERENCE = "reference_id"
 
 
-class StackResource(resource.Resource):
+class StackResource(stack_handover.Handover):
     """A resource whose object is a stack."""
 
     #: a child is repaired and changed in place, never made anew
@@ -73,14 +73,6 @@ class StackResource(resource.Resource):
 
     # -- what a sub-class says ---------------------------------------------
 
-    def child_template(self) -> Any:
-        """The child's template: a Template, or its body."""
-        raise NotImplementedError
-
-    def child_params(self) -> dict[str, Any]:
-        """Values of the child's parameters by name."""
-        raise NotImplementedError
-
     @property
     def template_url(self) -> str | None:
         """Name of the file the child's template comes from, if any."""
@@ -95,21 +87,6 @@ class StackResource(resource.Resource):
         return self.child_params()
 
     # -- the child ---------------------------------------------------------
-
-    @property
-    def child_id(self) -> str | None:
-        """The id of the child, whether it exists or not; None before there
-        is a row.
-
-        It follows from the row, so a create that is repeated after a crash
-        finds what it has made.
-        """
-        if self.resource_id is not None or self.uuid is None:
-            return self.resource_id
-        return str(uuid.uuid5(uuid.UUID(self.uuid), "nested stack"))
-
-    def has_nested(self) -> bool:
-        return self.resource_id is not None
 
     def nested_identifier(self) -> identifier.HeatIdentifier | None:
         """The identity of the child, None before there is one."""
@@ -157,15 +134,6 @@ class StackResource(resource.Resource):
         made = self.physical_resource_name()
         return made or f"{self.stack.name}-{self.name}"
 
-    def _port(self) -> Any:
-        return getattr(self.stack.values.ports, "children", None)
-
-    def _children(self) -> Any:
-        port = self._port()
-        if port is None:
-            raise exception.Error(_("Nested stacks can't be made here"))
-        return port
-
     def _wanted(
         self,
         child_template: Any,
@@ -208,14 +176,23 @@ class StackResource(resource.Resource):
         timeout_mins: int | None = None,
         adopt_data: Any = None,
     ) -> None:
-        """Begin to create the child."""
-        child_id = self.child_id
-        if child_id is None:
-            raise exception.Error(_("The resource has no row yet"))
+        child_id = self._id_to_make()
         wanted = self._wanted(child_template, user_params, timeout_mins)
-        self._begun = self._children().create(self.stack, child_id, wanted)
+        self._begun = self._children().create(
+            self.stack, child_id, wanted, adopt_data
+        )
+        self._is_made(child_id)
+
+    def _id_to_make(self) -> str:
+        if self.child_id is None:
+            raise exception.Error(_("The resource has no row yet"))
+        return self.child_id
+
+    def _is_made(self, child_id: str) -> None:
         self.resource_id_set(child_id)
         self.data_set(_DIGEST, self._digest())
+        for key in child.packed(self.data()):
+            self.data_delete(key)
 
     def update_with_template(
         self,
@@ -229,20 +206,21 @@ class StackResource(resource.Resource):
 
         :raises UpdateReplace: somebody has deleted the child
         """
-        child_id = self.child_id
-        if child_id is None:
-            raise exception.Error(_("The resource has no row yet"))
+        child_id = self._id_to_make()
         wanted = self._wanted(child_template, user_params, timeout_mins)
+        adopts = self._to_adopt()
+        unmade = self.resource_id is None or adopts is not None
         self._outputs = None
         try:
             self._begun = (
-                self.resource_id is None
-                and self._children().create(self.stack, child_id, wanted)
+                unmade
+                and self._children().create(
+                    self.stack, child_id, wanted, adopts
+                )
             ) or self._children().update(self.stack, child_id, wanted)
         except exception.EntityNotFound as exc:
             raise resource.UpdateReplace(self.name) from exc
-        self.resource_id_set(child_id)
-        self.data_set(_DIGEST, self._digest())
+        self._is_made(child_id)
 
     def _digest(self) -> str:
         """Stands for all that makes the child, but the properties."""
@@ -268,7 +246,16 @@ class StackResource(resource.Resource):
         known = self.data().get(_DIGEST)
         if known is not None and known != self._digest():
             return _("what makes the nested stack changed")
+        if self._has_hooks():
+            return _("resources of its stack may wait for a hook")
         return _("its stack is looked into") if self.stack.observes else ""
+
+    def _has_hooks(self) -> bool:
+        """Whether resources below wait in an update that changes nothing."""
+        if self.stack.action != self.UPDATE:
+            return False
+        below = self.stack.env.child(self.name).registry
+        return bool(below.stops_at(hooks.HOOK_PRE_UPDATE))
 
     def _needs_update(
         self,
@@ -298,6 +285,19 @@ class StackResource(resource.Resource):
 
     def check_adopt_complete(self, cookie: Any = None) -> bool:
         return self._ended(made=True)
+
+    def handle_clean_up(self) -> None:
+        """Have the child delete what it has kept of its update."""
+        if self.resource_id is not None:
+            self._begun = self._children().clean_up(
+                self.stack, self.resource_id, self.uuid
+            )
+
+    def check_clean_up_complete(self, cookie: Any = None) -> bool:
+        return self.resource_id is None or self._ended()
+
+    def handle_clean_up_cancel(self, cookie: Any) -> None:
+        self._cancel()
 
     def handle_create_cancel(self, cookie: Any) -> None:
         self._cancel()

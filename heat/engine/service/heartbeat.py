@@ -29,12 +29,10 @@ from oslo_config import cfg
 
 from heat.db import services
 from heat.db.session import Database
+from heat.engine import ports
 from heat.rpc import api
 
 LOG = logging.getLogger(__name__)
-
-# Part of dead_after after which a silent engine gives up.
-_PATIENCE = 0.75
 
 
 class Heartbeat:
@@ -56,7 +54,7 @@ class Heartbeat:
         self._db = db
         self._host = conf.host
         self._interval = conf.engine.heartbeat_interval
-        self._patience = _PATIENCE * conf.engine.dead_after
+        self._patience = ports.PATIENCE * conf.engine.dead_after
         self._engine_id = engine_id
         self._binary = binary
         self._lost = lost

@@ -11,8 +11,8 @@
 #    under the License.
 """Abandons a stack: Heat forgets it, and its objects stay.
 
-It is a delete in which every object is let go; the stacks below go in the
-same transaction, so that none of them is left without its parent.
+It is a delete in which every object is let go. A resource that is a stack
+lets go of its own objects first, and is gone with that.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import snapshots, stacks
+from heat.db import locks, snapshots, stacks
 from heat.engine.ports import Engine
-from heat.engine.stack import converge, export
+from heat.engine.stack import converge, delete, export
 from heat.engine.stack import snapshots as kept
 from heat.engine.traversal import begin
 
@@ -48,22 +48,9 @@ def abandon(
         )
     _check_idle(stack)
     told = export.export(engine, context, stack)
-    traversal_ids: dict[str, str] = {}
-
-    def work(conn: sa.Connection) -> list[begin.Begun]:
-        found = [stack]
-        for stack_id in stacks.descendants(conn, stack.id):
-            below = stacks.get(conn, stack_id)
-            if below is not None and stack_id != stack.id:
-                found.append(below)
-        begun = []
-        for each in found:
-            traversal_id = traversal_ids.setdefault(each.id, str(uuid.uuid4()))
-            begun.append(_begin(conn, each, traversal_id))
-        return begun
-
-    for begun in engine.db.run(work):
-        converge.send(engine, context, begun)
+    traversal_id = str(uuid.uuid4())
+    begun = engine.db.run(lambda conn: _begin(conn, stack, traversal_id))
+    converge.send(engine, context, begun)
     return told
 
 
@@ -80,15 +67,16 @@ def _begin(
     earlier = begin.begun_before(conn, stack.id, traversal_id)
     if earlier is not None:
         return earlier
-    _check_idle(stack)
-    for each in snapshots.list_(conn, stack.id):
-        kept.forget(conn, each)
-    order = begin.Order(
-        "DELETE",
-        stack.raw_template_id,
-        None,
-        "Stack abandon started",
-        traversal_id=traversal_id,
-        abandons=True,
+    locks.refuse_locked_below(conn, stack, "abandon")
+    for stack_id in stacks.descendants(conn, stack.id):
+        below = stacks.get(conn, stack_id)
+        if below is not None:
+            _check_idle(below)
+        for each in snapshots.list_(conn, stack_id):
+            kept.forget(conn, each)
+    return begin.begin(
+        conn,
+        stack,
+        delete.order(stack, traversal_id, abandons=True),
+        timeutils.utcnow(),
     )
-    return begin.begin(conn, stack, order, timeutils.utcnow())

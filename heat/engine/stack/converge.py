@@ -30,7 +30,13 @@ from heat.db import locks, stacks, templates
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource.child import Tree
-from heat.engine.stack import delegation, lifecycle_plugins, prepare
+from heat.engine.stack import (
+    delegation,
+    keeping,
+    lifecycle_plugins,
+    load,
+    prepare,
+)
 from heat.engine.stack.request import Request
 from heat.engine.traversal import begin, identity, scene, wanted
 
@@ -324,7 +330,8 @@ def update(
     def work(conn: sa.Connection) -> begin.Begun:
         if child is not None:
             child.guard(conn)
-        template_id = _store(conn, prepared, child)
+        kept = keeping.version(conn, stack, prepared) if child else None
+        template_id = kept or _store(conn, prepared, child)
         order = begin.Order(
             "UPDATE",
             template_id,
@@ -333,6 +340,7 @@ def update(
             values,
             traversal_id,
             observes=observes,
+            holds=child is not None,
         )
         locks.refuse_locked_below(conn, stack, "update")
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
@@ -345,6 +353,33 @@ def update(
     ):
         begun = engine.db.run(work)
     send(engine, context, begun)
+
+
+def clean_up(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    guard: Callable[[sa.Connection], None],
+) -> None:
+    """Begin to delete what a nested stack has kept of its update.
+
+    :param guard: as that of a :class:`Child`
+    :raises ActionInProgress: another action runs, or began meanwhile
+    """
+    check_may_update(stack)
+    order = begin.Order(
+        "UPDATE",
+        stack.raw_template_id,
+        load.definition(engine, stack),
+        "Stack UPDATE cleaning up",
+        cleans=True,
+    )
+
+    def work(conn: sa.Connection) -> begin.Begun:
+        guard(conn)
+        return begin.begin(conn, stack, order, timeutils.utcnow())
+
+    send(engine, context, engine.db.run(work))
 
 
 def prepared_update(

@@ -31,7 +31,11 @@ _TRIES = 5
 
 
 def delete(
-    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    *,
+    abandons: bool = False,
 ) -> None:
     """Begin to delete; a delete that runs already is left running.
 
@@ -40,6 +44,7 @@ def delete(
     A lock that failed, or that could not be released, ends with it: each
     object is released before it is deleted.
 
+    :param abandons: let every object go, in place of deleting it
     :raises ActionInProgress: others were faster, several times
     :raises StackLocked: it is locked, or a stack below it is
     """
@@ -51,7 +56,9 @@ def delete(
         traversal_id = str(uuid.uuid4())
         try:
             with lifecycle_plugins.asked(engine, context, stack, "DELETE"):
-                begun = _begin(engine, stack, traversal_id)
+                begun = _begin(
+                    engine, stack, order(stack, traversal_id, abandons)
+                )
         except exception.ActionInProgress:
             if not left:
                 raise
@@ -70,18 +77,26 @@ def _may_release(stack: stacks.StackRecord) -> bool:
     return stack.status == "FAILED" and stack.lock_root == stack.id
 
 
+def order(
+    stack: stacks.StackRecord, traversal_id: str, abandons: bool
+) -> begin.Order:
+    """What a stack that is deleted, or abandoned, is to reach."""
+    what = "abandon" if abandons else "DELETE"
+    return begin.Order(
+        "DELETE",
+        stack.raw_template_id,
+        None,
+        f"Stack {what} started",
+        traversal_id=traversal_id,
+        abandons=abandons,
+        releases=stack.lock_level is not None and not abandons,
+    )
+
+
 def _begin(
-    engine: Engine, stack: stacks.StackRecord, traversal_id: str
+    engine: Engine, stack: stacks.StackRecord, order: begin.Order
 ) -> begin.Begun:
     def work(conn: sa.Connection) -> begin.Begun:
-        order = begin.Order(
-            "DELETE",
-            stack.raw_template_id,
-            None,
-            "Stack DELETE started",
-            traversal_id=traversal_id,
-            releases=stack.lock_level is not None,
-        )
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
         locks.refuse_locked_below(conn, stack, "delete")
         return begun

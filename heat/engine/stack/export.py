@@ -33,14 +33,36 @@ def export(
 ) -> Dict:
     """A stack with its template and what is kept of its resources.
 
-    Hidden parameters are masked, as wherever an environment is shown; who
-    adopts the stack gives them again.
+    A resource that is a stack has all of that as well, but for the files and
+    the parts of the environment that its parent has, too. Hidden parameters
+    are masked, as wherever an environment is shown; who adopts the stack
+    gives them again.
 
     :raises EntityNotFound: its template is gone
     """
     told = describe(engine, stack)
-    told["resources"] = _resources(engine, context, stack)
+    told["resources"] = {
+        name: _own(each, told)
+        for name, each in _resources(engine, context, stack).items()
+    }
     return told
+
+
+def _own(kept: Dict, parent: Dict) -> Dict:
+    """What is kept of a resource, without what its stack has in common with
+    its parent."""
+    if "resources" not in kept:
+        return kept
+    own: Dict = {
+        section: {
+            key: value
+            for key, value in kept[section].items()
+            if key not in parent[section] or value != parent[section][key]
+        }
+        for section in ("files", "environment")
+        if section in kept
+    }
+    return {**kept, **own}
 
 
 def describe(engine: Engine, stack: StackRecord) -> Dict:

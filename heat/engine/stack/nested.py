@@ -42,9 +42,19 @@ from heat.db import (
     stacks,
     templates,
 )
+from heat.engine.environment import environment as env
 from heat.engine.ports import Engine
-from heat.engine.resource import Resource, StackView, child
-from heat.engine.stack import actions, converge, delete, load, outputs, prepare
+from heat.engine.resource import Resource, StackView, child, hooks
+from heat.engine.stack import (
+    actions,
+    adopt,
+    converge,
+    delete,
+    export,
+    load,
+    outputs,
+    prepare,
+)
 from heat.engine.stack.request import Request
 from heat.engine.traversal import gather
 
@@ -55,7 +65,7 @@ _TRIES = 5
 _SIGNAL_TRIES = 200
 
 # What a child may be doing that brings it to its template.
-_CONVERGING = frozenset({"CREATE", "UPDATE"})
+_CONVERGING = frozenset({"CREATE", "UPDATE", "ADOPT"})
 
 _ACTIONS = {
     "SUSPEND": actions.suspend,
@@ -195,11 +205,25 @@ class Children:
 
     # -- changes ------------------------------------------------------------
 
+    def export(self, parent: StackView, child_id: str) -> dict[str, Any]:
+        """What another Heat needs to adopt the child.
+
+        :raises EntityNotFound: there is no child
+        """
+        found = self._get(child_id)
+        return export.export(self._engine, parent.context, found)
+
     def create(
-        self, parent: StackView, child_id: str, wanted: child.Wanted
+        self,
+        parent: StackView,
+        child_id: str,
+        wanted: child.Wanted,
+        adopts: Mapping[str, Any] | None = None,
     ) -> bool:
         """Begin to create the child; one that is there is left running.
 
+        :param adopts: the data of an abandoned stack, whose objects the
+            child takes over in place of making new ones
         :returns: whether something began
         :raises EntityNotFound: there was one, and it was deleted
         :raises HeatException, ValueError: of class 400
@@ -223,6 +247,7 @@ class Children:
             stack_user_project_id=parent.stack_user_project_id,
             parent_resource_name=wanted.resource_name,
             child=self._place(parent, child_id, wanted),
+            adopted=None if adopts is None else adopt.read(adopts),
         )
         return True
 
@@ -270,6 +295,11 @@ class Children:
             return False
         if status == "IN_PROGRESS" and action not in _CONVERGING:
             return False
+        if env.Environment(wanted.environment).registry.stops_at(
+            hooks.HOOK_PRE_UPDATE
+        ):
+            # Its resources are to wait in this update as in any.
+            return False
         stored = self._engine.db.read(
             lambda conn: templates.get(conn, stack.raw_template_id)
         )
@@ -289,37 +319,64 @@ class Children:
             parent.definition.version_id,
             parent.env.param_defaults
             == wanted.environment["parameter_defaults"],
-            self._guard(parent, wanted),
+            self._guard(parent, wanted.resource_name, wanted.resource_uuid),
         )
 
     def _guard(
-        self, parent: StackView, wanted: child.Wanted
+        self, parent: StackView, name: str, resource_uuid: str | None
     ) -> Callable[[sa.Connection], None]:
         """Checks, inside of a transaction, that we may begin on the child."""
         engine_id = self._engine.engine_id
 
         def check(conn: sa.Connection) -> None:
-            if not holders.is_held(
-                conn, wanted.resource_uuid or "", engine_id
-            ):
+            if not holders.is_held(conn, resource_uuid or "", engine_id):
                 raise exception.Error(
                     _("This engine does not work on resource %s any more")
-                    % wanted.resource_name
+                    % name
                 )
             # What a failed action left running makes nothing any more.
             locks.share_unlocked(conn, parent.id or "", "update")
 
         return check
 
+    def clean_up(
+        self, parent: StackView, child_id: str, resource_uuid: str | None
+    ) -> bool:
+        """Begin to delete what the child has kept of an update.
+
+        :param resource_uuid: of the row of the parent's resource
+        :returns: whether something began
+        :raises EntityNotFound: there is no child
+        :raises ActionInProgress: it is busy with something else
+        """
+        stack = self._get(child_id)
+        if not stack.holds_cleanup:
+            return False
+        name = stack.parent_resource_name or ""
+        converge.clean_up(
+            self._engine,
+            parent.context,
+            stack,
+            self._guard(parent, name, resource_uuid),
+        )
+        return True
+
     def delete(self, parent: StackView, child_id: str) -> bool:
         """Begin to delete the child; one that is gone is no error.
+
+        Where the parent lets its objects go, the child does so, too.
 
         :returns: whether it is being deleted
         """
         found = self._find(child_id)
         if found is None:
             return False
-        delete.delete(self._engine, parent.context, found)
+        delete.delete(
+            self._engine,
+            parent.context,
+            found,
+            abandons=parent.values.abandons,
+        )
         return True
 
     def act(self, parent: StackView, child_id: str, action: str) -> None:
@@ -350,8 +407,7 @@ class Children:
             nothing was done
         :raises HeatException, ValueError: the stack can't be updated now
         """
-        stack = self._get(parent.id or "")
-        converge.check_may_update(stack)
+        stack_id = parent.id or ""
         records = {k: resource_data.DataRecord(v) for k, v in data.items()}
 
         def work(conn: sa.Connection) -> bool:
@@ -360,12 +416,16 @@ class Children:
             now = resource_data.get_many(conn, [row_id]).get(row_id, {})
             if any(now.get(key) != known.get(key) for key in data):
                 return False
+            stack = stacks.get(conn, stack_id)
+            if stack is None:
+                raise exception.EntityNotFound(entity="Stack", name=stack_id)
+            converge.check_may_update(stack)
             signals.write(conn, row_id, signals.Change({}, records))
             return True
 
         if not self._engine.db.run(work):
             return False
-        self._update_as_it_is(parent, stack.id)
+        self._update_as_it_is(parent, stack_id)
         return True
 
     def _update_as_it_is(self, parent: StackView, stack_id: str) -> None:

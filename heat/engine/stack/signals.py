@@ -76,8 +76,7 @@ def signal(
         name = str(details[UNSET_HOOK])
         hooks.clear(engine, context, stack, resource_name, name)
         return
-    row = _row(load.load(engine, stack), resource_name)
-    with _in_line(row.id):
+    with _in_line(stack.id, resource_name):
         for _try in range(_TRIES):
             if _deliver(engine, context, stack, resource_name, details):
                 return
@@ -89,19 +88,10 @@ def signal(
 
 
 @contextlib.contextmanager
-def _in_line(row_id: int) -> Iterator[None]:
+def _in_line(stack_id: str, name: str) -> Iterator[None]:
     """Signals of this process to one resource, one after the other."""
-    with _LINES[row_id % len(_LINES)]:
+    with _LINES[hash((stack_id, name)) % len(_LINES)]:
         yield
-
-
-def _row(loaded: load.Loaded, name: str) -> ResourceRecord:
-    row = loaded.rows.get(name)
-    if row is None:
-        raise exception.ResourceNotFound(
-            resource_name=name, stack_name=loaded.stack.name
-        )
-    return row
 
 
 def _deliver(
@@ -112,9 +102,14 @@ def _deliver(
     details: Any,
 ) -> bool:
     """Try once; False: somebody else wrote the row meanwhile."""
-    loaded = load.load(engine, stack)
-    row = _row(loaded, name)
-    rsrc = load.resource(engine, context, loaded, row)
+    found = load.named(engine, stack, name)
+    if found is None:
+        raise exception.ResourceNotFound(
+            resource_name=name, stack_name=stack.name
+        )
+    loaded, node = found
+    row = node.row
+    rsrc = load.resource(engine, context, loaded, row, node)
     if row.external:
         reason = _("the object is external: signal ignored")
         _tell(engine, rsrc, row, "COMPLETE", reason)
@@ -180,15 +175,17 @@ def _keep(
     handlers have acted already, so theirs is written over the newer row.
     """
     change = _change(rsrc)
+    if not change:
+        _tell(engine, rsrc, row, "COMPLETE", reason)
+        return True
 
     def work(conn: sa.Connection) -> bool:
         now = signals.hold(conn, row.id)
         if now is None:
             return not rsrc.signal_is_data
-        if change:
-            if rsrc.signal_is_data and now.atomic_key != row.atomic_key:
-                return False
-            signals.write(conn, row.id, change)
+        if rsrc.signal_is_data and now.atomic_key != row.atomic_key:
+            return False
+        signals.write(conn, row.id, change)
         events.insert_many(conn, [_event(rsrc, row, "COMPLETE", reason)])
         return True
 

@@ -30,6 +30,7 @@ import sqlalchemy as sa
 from heat.common import exception
 from heat.db import (
     events,
+    going,
     locks,
     models,
     resources,
@@ -81,6 +82,9 @@ class Order:
     :param observes: live objects are looked at before they are updated
     :param given: the objects that resources take over, by resource name
     :param releases: the stack's lock, which had failed, ends with it
+    :param holds: what the update replaces is kept until the stack above is
+        updated, too
+    :param cleans: only what was kept so is deleted
     """
 
     action: str
@@ -96,6 +100,8 @@ class Order:
     observes: bool = False
     given: Mapping[str, wanted.Given] = dataclasses.field(default_factory=dict)
     releases: bool = False
+    holds: bool = False
+    cleans: bool = False
 
     def wishes(self) -> wanted.Wishes:
         """The resources that it wants."""
@@ -199,7 +205,10 @@ def begin_new(
 
 def _begun_values(order: Order, now: datetime.datetime) -> dict[str, Any]:
     """The columns of a stack that say what begins."""
+    # Who walks over what is there leaves alone what is kept for later.
+    held = {} if order.action in WALKS else {"holds_cleanup": order.holds}
     return {
+        **held,
         **order.stack_values,
         "current_traversal": order.traversal_id,
         "action": order.action,
@@ -236,6 +245,7 @@ def _open(
     traversal = sync_points.Traversal(stack.id, order.traversal_id)
     graph.abandons = order.abandons
     graph.observes = order.observes
+    graph.cleans = order.cleans
     stacks.update(conn, stack.id, current_deps=graph.to_json())
     sync_points.insert_many(
         conn,
@@ -257,7 +267,11 @@ def _graph(
     rows: list[resources.ResourceRecord],
 ) -> build.TraversalGraph:
     """Insert the rows that are missing, draw the graph."""
+    if order.cleans:
+        rows = _kept(conn, stack, order, rows)
     extant = [build.Extant(row.id, frozenset(row.requires)) for row in rows]
+    if order.cleans:
+        return build.build({}, {}, extant, cancels=order.cancels)
     if order.action in WALKS:
         there = {row.id for row in rows if _is_there(row)}
         return build.walk(
@@ -274,6 +288,25 @@ def _graph(
         extant,
         cancels=order.cancels,
     )
+
+
+def _kept(
+    conn: sa.Connection,
+    stack: stacks.StackRecord,
+    order: Order,
+    rows: Sequence[resources.ResourceRecord],
+) -> list[resources.ResourceRecord]:
+    """The rows that an update has left for later to clean up."""
+    found = going.rows(conn, stack.id, everything=False)
+    old = {each.id for each in found}
+    wishes = order.wishes()
+    return [
+        row
+        for row in rows
+        if row.id in old
+        or row.name not in wishes.types
+        or row.current_template_id != wishes.template_id
+    ]
 
 
 def _is_there(row: resources.ResourceRecord) -> bool:

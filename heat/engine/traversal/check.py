@@ -58,6 +58,7 @@ ACTION_OF = {
     Step.TAKE: "ADOPT",
     Step.OBSERVE: "CHECK",
     Step.HAND_BACK: "UPDATE",
+    Step.CLEAN: "UPDATE",
 }
 
 # Steps that need a claim; ACT shows the stack's own action.
@@ -192,6 +193,7 @@ def announce(engine: Engine, tasks: Iterable[Task]) -> None:
     claim_id = str(uuid.uuid4())
     for task in tasks:
         task.claim_id = claim_id
+        task.taken_at = engine.monotonic()
         engine.in_hand.add(task, (claim_id, task.node.row.id))
         learn(task)
 
@@ -266,10 +268,12 @@ def take(
     """Make ready for work what is ours, and leave what is not."""
     for task in tasks:
         row, key = task.node.row, task.node.key
+        if key not in claimed.ready:
+            taken.left.append(key)
+            continue
         if row.id not in claimed.held:
-            # Not as it was read: look once more, or leave it to others.
-            again = key in claimed.ready
-            (taken.again if again else taken.left).append(key)
+            # Not as it was read: look once more.
+            taken.again.append(key)
             continue
         if row.id in claimed.refused:
             task.error = ValueError(claimed.refused[row.id])
@@ -292,7 +296,7 @@ def _claim_rows(
     requires: dict[int, list[int]] = {}
     for task in tasks:
         row = task.node.row
-        if task.action in ("CREATE", "UPDATE", "ADOPT"):
+        if task.node.key[1] and task.action in ("CREATE", "UPDATE", "ADOPT"):
             needs = {*row.requires, *scene.required_rows(task.node.key[0])}
             if len(needs) > len(row.requires):
                 requires[row.id] = sorted(needs)
@@ -327,6 +331,7 @@ def _say_what(
     """
     for task in tasks:
         row, target = task.node.row, scene.target_template_id
+        rsrc = task.node.rsrc
         now: dict[str, Any] = {
             "current_template_id": target,
             "resource_type": type_of(task.node),
@@ -336,6 +341,10 @@ def _say_what(
         if task.node.step is Step.ADOPT:
             # From now on everybody sees that somebody looks at the object.
             now["physical_id"] = task.node.external_id
+            changed = True
+        if task.node.step is Step.TAKE and rsrc is not None and rsrc.nests:
+            # The stack is Heat's; whose the objects are its own rows say.
+            now["external"] = False
             changed = True
         if task.action in ("CREATE", "ADOPT") and changed:
             resources.set_values(conn, [row.id], now)

@@ -12,10 +12,11 @@
 """Opens the clean-up half, when the whole update half is done.
 
 Only now is it known which rows go: replaced ones, strays, those that left
-the template. The others are the living ones; their nodes are done at once,
-in one statement, so an update in place has no clean-up half at all. That
-nothing is skipped by this: a living row has been re-pointed by now, so
-what it required before owes it nothing.
+the template. Nested stacks were updated in place, and some have kept until
+now what that replaced. The others are the living ones; their nodes are done
+at once, in one statement, so an update in place has no clean-up half at
+all. That nothing is skipped by this: a living row has been re-pointed by
+now, so what it required before owes it nothing.
 """
 
 from __future__ import annotations
@@ -45,18 +46,31 @@ class Opened:
     done: set[NodeKey]
 
 
-def open_half(
-    conn: sa.Connection, scene: Scene, old: Collection[int]
-) -> Opened:
-    """Leave only the nodes open whose rows go, in the order of these.
+def going(scene: Scene, old: Collection[int]) -> set[NodeKey]:
+    """The nodes of rows that have something to clean up.
 
-    :param old: ids of rows that were replaced, and of strays
+    :param old: ids of rows that were replaced, of strays, and of nested
+        stacks that have kept what they replaced
+    """
+    graph = scene.graph
+    return {
+        key
+        for key in graph.nodes()
+        if key[0]
+        and not key[1]
+        and (key[0] in old or (key[0], True) not in graph)
+    }
+
+
+def open_half(
+    conn: sa.Connection, scene: Scene, going: set[NodeKey]
+) -> Opened:
+    """Leave only these nodes open, in their order.
+
+    :param going: as :func:`going` gives them
     """
     graph = scene.graph
     nodes = {key for key in graph.nodes() if key[0] and not key[1]}
-    going = {
-        key for key in nodes if key[0] in old or (key[0], True) not in graph
-    }
     if not going:
         # The traversal ends now, and its SyncPoints with it.
         return Opened([], set(), set())

@@ -25,6 +25,7 @@ import dataclasses
 import datetime
 import logging
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
@@ -110,8 +111,12 @@ def close_held(
             _complete(conn, scene)
             fired = passing.pass_on(conn, scene, [key])
             return Closed(fired=fired, done={key})
-        old = {row.id for row in rows if row.is_old}
-        half = cleanup.open_half(conn, scene, old)
+        old = {row.id for row in rows if row.is_old or row.holds}
+        going_now = cleanup.going(scene, old)
+        if going_now and scene.stack.holds_cleanup:
+            _hold(conn, scene, len(going_now), now)
+            return Closed(ended=True)
+        half = cleanup.open_half(conn, scene, going_now)
         if half.going:
             left = len(half.going)
             _complete(conn, scene, status_reason=f"cleaning up: {left} left")
@@ -154,6 +159,24 @@ def _complete(conn: sa.Connection, scene: Scene, **values: str) -> None:
         stacks.update(conn, scene.stack.id, **known)
 
 
+def _hold(
+    conn: sa.Connection, scene: Scene, kept: int, now: datetime.datetime
+) -> None:
+    """End here, and keep what was replaced.
+
+    Something in the stack above may use it still: that is pointed elsewhere
+    in its own time, and then the stack above has it deleted. Should that
+    go back, this stack goes back to it.
+    """
+    stack = scene.stack
+    reason = f"Stack {stack.action} completed successfully"
+    told = f"{reason}; kept until the stack above has completed: {kept}"
+    known = _completed(scene)
+    _set_state(conn, stack, "COMPLETE", told, now, known, kept=True)
+    sync_points.delete_for_stack(conn, stack.id)
+    _prune_templates(conn, scene, stack)
+
+
 def _end(
     conn: sa.Connection,
     scene: Scene,
@@ -168,7 +191,7 @@ def _end(
         stack = stacks.get(conn, stack.id) or stack
     completed = _completed(scene) if key == STACK_UPDATE else {}
     left = [row for row in rows if not row.is_gone]
-    failed = _failed(conn, stack, left)
+    failed = _failed(conn, scene, stack, left)
     if failed:
         reason = _failed_reason(stack, failed)
         _set_state(conn, stack, "FAILED", reason, now, completed)
@@ -199,6 +222,7 @@ def _end(
 
 def _failed(
     conn: sa.Connection,
+    scene: Scene,
     stack: stacks.StackRecord,
     left: Sequence[going.GoingRecord],
 ) -> list[resources.ResourceRecord]:
@@ -210,19 +234,25 @@ def _failed(
     ids = [
         row.id
         for row in left
-        if (row.action, row.status) == ("DELETE", "FAILED")
+        if row.status == "FAILED"
+        and (row.action == "DELETE" or _is_living(scene, row))
     ]
     found = resources.get_many(conn, ids) if ids else {}
     return [found[each] for each in ids if each in found]
+
+
+def _is_living(scene: Scene, row: going.GoingRecord) -> bool:
+    return not row.is_old and (row.id, True) in scene.graph
 
 
 def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:
     return begin.Order(
         stack.action,
         stack.raw_template_id,
-        scene.definition if _updates(scene) else None,
+        scene.definition if _updates(scene) or scene.graph.cleans else None,
         f"Stack {stack.action} cleaning up",
         abandons=scene.graph.abandons,
+        cleans=scene.graph.cleans,
     )
 
 
@@ -242,10 +272,13 @@ def _set_state(
     reason: str,
     now: datetime.datetime,
     completed: Mapping[str, int],
+    *,
+    kept: bool = False,
 ) -> None:
-    stacks.update(
-        conn, stack.id, status=status, status_reason=reason, **completed
-    )
+    values: dict[str, Any] = {**completed, "status_reason": reason}
+    if stack.holds_cleanup and not kept and stack.action not in begin.WALKS:
+        values["holds_cleanup"] = False
+    stacks.update(conn, stack.id, status=status, **values)
     if stack.action == "SNAPSHOT":
         snapshotting.settle(conn, stack, status, reason)
     events.insert_many(

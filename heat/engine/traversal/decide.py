@@ -43,10 +43,15 @@ class Step(enum.Enum):
     ACT = "carry out the stack's action on the object"
     # clean-up nodes
     NOTHING = "the row is the living one"
+    CLEAN = "the nested stack deletes what its update replaced"
     DELETE = "delete the object, then the row is DELETE_COMPLETE"
     FORGET = "let the object go; only the row ends"
     RELEASE = "undo what we did to the object, then let it go"
     DROP = "there never was an object; only the row ends"
+
+
+# Clean-up steps that the plug-in carries out.
+NEED_PLUGIN = frozenset({Step.DELETE, Step.RELEASE, Step.CLEAN})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +102,7 @@ class CleanupFacts:
     :param beside: there is more that was made for it
     :param locked: we hold a lock on it (LOCK or UNLOCK had failed)
     :param abandoned: the whole stack lets go of its objects
+    :param nested: what it has is a stack of its own
     """
 
     action: str
@@ -110,6 +116,7 @@ class CleanupFacts:
     beside: bool = False
     locked: bool = False
     abandoned: bool = False
+    nested: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -289,6 +296,7 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     the row                                step
     =====================================  =========
     is held                                WAIT
+    is the living one, a stack of its own  CLEAN
     is the living one                      NOTHING
     is deleted already                     NOTHING
     is INIT without an object              DROP
@@ -296,6 +304,7 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     holds an object of the user's          FORGET
     holds one that others say is that      FORGET
     the same two, things made beside it    RELEASE
+    is abandoned, is a stack of its own    DELETE
     is abandoned, has no object            DROP
     is abandoned, locked by us             RELEASE
     is abandoned                           FORGET
@@ -307,7 +316,7 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
     if facts.claimed:
         return Step.WAIT, "held by another operation"
     if facts.living:
-        return Step.NOTHING, "living"
+        return Step.CLEAN if facts.nested else Step.NOTHING, "living"
     if (facts.action, facts.status) == ("DELETE", "COMPLETE"):
         return Step.NOTHING, "deleted already"
     if facts.action == "INIT" and not facts.has_object:
@@ -331,6 +340,9 @@ def cleanup_step(facts: CleanupFacts) -> tuple[Step, str]:
 
 def _abandoned(facts: CleanupFacts) -> tuple[Step, str]:
     """The step of a row whose stack lets go of all it has."""
+    if facts.nested:
+        # The stack is Heat's; it lets go of what it has in its turn.
+        return Step.DELETE, "abandoned"
     if not facts.has_object:
         return Step.DROP, "abandoned without an object"
     return Step.RELEASE if facts.locked else Step.FORGET, "abandoned"

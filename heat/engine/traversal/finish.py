@@ -243,7 +243,7 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
                 "physical_id": rsrc.resource_id,
                 **rows.lock_found(Result(task.node)),
             }
-            if task.action == "CREATE":
+            if task.action in ("CREATE", "ADOPT"):
                 begun_with = prop_ids.get(row_id, task.prop_data_id)
                 values["rsrc_prop_data_id"] = begun_with
             if resources.update_claimed(

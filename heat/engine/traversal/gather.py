@@ -23,7 +23,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.common import exception
 from heat.db import properties_data, resource_data, resources, sync_points
 from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
@@ -261,9 +260,13 @@ def make_resource(
     """The plug-in object of a node's row under a definition."""
     row = node.row
     cls = resource_class(engine, definition, wish.resource_type, row.name)
-    seen = scene.graph.observes
     stack = stack_view(
-        engine, scene.stack, definition, scene.context, observes=seen
+        engine,
+        scene.stack,
+        definition,
+        scene.context,
+        observes=scene.graph.observes,
+        abandons=scene.graph.abandons,
     )
     rsrc = cls(row.name, wish, stack)
     load_state(rsrc, node)
@@ -454,11 +457,10 @@ def _plan_walk(engine: Engine, scene: Scene, node: Node) -> None:
 def plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
     """Decide what becomes of a clean-up node's row, and of its object."""
     row = node.row
-    living = (
-        (row.id, True) in scene.graph
-        and row.replaced_by is None
-        and not row.stray
-    )
+    living = _is_living(scene, row)
+    cls = None
+    if node.data or living or scene.graph.abandons:
+        cls = views.made_class(engine, node.previous or scene.definition, row)
     facts = decide.CleanupFacts(
         row.action,
         row.status,
@@ -467,7 +469,8 @@ def plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         has_object=row.physical_id is not None,
         external=row.external,
         readers=node.readers,
-        beside=_keeps_beside(engine, scene, node),
+        beside=not node.data.keys().isdisjoint(cls.beside if cls else ()),
+        nested=cls is not None and cls.nests,
         locked=row.lock_found is not None,
         abandoned=scene.graph.abandons,
     )
@@ -477,22 +480,19 @@ def plan_cleanup(engine: Engine, scene: Scene, node: Node) -> None:
         node.step, node.because = decide.cleanup_step(
             dataclasses.replace(facts, deletion_policy=_policy(wish))
         )
-    if node.step in (decide.Step.DELETE, decide.Step.RELEASE):
+    if node.step in decide.NEED_PLUGIN:
         node.rsrc = make_resource(
             engine, scene, node, wish, node.previous or scene.definition
         )
 
 
-def _keeps_beside(engine: Engine, scene: Scene, node: Node) -> bool:
-    """Whether the data of a row name what was made beside its object."""
-    if not node.data:
+def _is_living(scene: Scene, row: resources.ResourceRecord) -> bool:
+    if row.replaced_by is not None or row.stray:
         return False
-    row, was = node.row, node.previous or scene.definition
-    try:
-        cls = resource_class(engine, was, row.resource_type or "", row.name)
-    except exception.HeatException:
-        return False
-    return not node.data.keys().isdisjoint(cls.beside)
+    if scene.graph.cleans:
+        wanted = row.name in scene.definition.resource_definitions
+        return wanted and row.current_template_id == scene.target_template_id
+    return (row.id, True) in scene.graph
 
 
 def _policy(wish: rsrc_defn.ResourceDefinition) -> str:

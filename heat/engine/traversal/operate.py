@@ -17,10 +17,12 @@ import logging
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.db import holders
 from heat.engine.ports import Engine
 from heat.engine.resource import (
     Resource,
     UpdateReplace,
+    child,
     lifecycle,
     ownership,
     resumption,
@@ -40,17 +42,29 @@ def prepare(engine: Engine, scene: Scene, task: Task) -> None:
     rsrc = task.node.rsrc
     if rsrc is None or task.error is not None:
         return
-    if task.node.step is Step.TAKE and not task.node.row.physical_id:
-        task.error = ValueError(
-            _("The data to adopt have no resource_id for it")
-        )
-        return
-    if task.node.step is Step.TAKE and rsrc.has_nested():
-        task.error = ValueError(
-            _("A resource with a stack of its own can't be adopted")
-        )
+    if task.node.step is Step.TAKE and (why := _missing(task, rsrc)):
+        rsrc.resource_id_set(None)
+        task.error = ValueError(why)
         return
     task.operation = _operation(engine, task, rsrc, scene)
+
+
+def _missing(task: Task, rsrc: Resource) -> str:
+    """What a resource lacks that is to take over what there is."""
+    is_stack = child.unpack(task.node.data) is not None
+    if rsrc.nests and not is_stack:
+        return _(
+            "It is a stack of its own, and the data to adopt have no "
+            "resources for it"
+        )
+    if is_stack and not rsrc.nests:
+        return _(
+            "The data to adopt have resources for it, as if it were a stack "
+            "of its own"
+        )
+    if task.node.row.physical_id is None:
+        return _("The data to adopt have no resource_id for it")
+    return ""
 
 
 def _operation(
@@ -86,10 +100,12 @@ def _operation(
         )
     if node.row.external and task.action not in ("CHECK", "UPDATE"):
         return ownership.Untouched()
+    cleans = node.step is Step.CLEAN
+    changes = task.action == "UPDATE" and not cleans
     return lifecycle.Operation(
         rsrc,
-        task.action,
-        before=gather.before(node) if task.action == "UPDATE" else None,
+        lifecycle.CLEAN_UP if cleans else task.action,
+        before=gather.before(node) if changes else None,
         timeout_at=timeout_at,
         monotonic=engine.monotonic,
     )
@@ -99,14 +115,17 @@ def _taking_over(
     engine: Engine, task: Task, rsrc: Resource, timeout_at: float
 ) -> lifecycle.Operation:
     """What lets the plug-in take over what its row was given."""
-    row = task.node.row
+    row, data = task.node.row, task.node.data
+    packed = child.packed(data)
     given = {
         "name": row.name,
         "type": rsrc.type(),
-        "resource_id": row.physical_id,
+        "resource_id": None if packed else row.physical_id,
         "metadata": row.metadata or {},
-        "resource_data": dict(task.node.data),
+        "resource_data": {k: v for k, v in data.items() if k not in packed},
     }
+    if packed:
+        given["resources"] = child.unpack(data)
     return lifecycle.Operation(
         rsrc,
         task.action,
@@ -126,8 +145,10 @@ def advance(
     operation = task.operation
     if operation is None:
         return _failed(task, task.error or exception.Error("gone"))
+    begin_now = first or task.again
+    if begin_now and _was_lost(engine, task):
+        return _failed(task, exception.Error(_("Others took it over")))
     try:
-        begin_now = first or task.again
         task.again = False
         progress = operation.start() if begin_now else operation.poll()
         engine.probe("called")
@@ -144,6 +165,21 @@ def advance(
     except Exception as exc:
         delay = _again_after(engine, scene, task)
         return _failed(task, exc) if delay is None else delay
+
+
+def _was_lost(engine: Engine, task: Task) -> bool:
+    """Whether an engine that stood still has been taken for dead.
+
+    What runs can't be called back, but nothing new begins. A claim that is
+    fresh needs no look: who took it was not silent for long enough then.
+    """
+    now = engine.monotonic()
+    if now - task.taken_at < engine.grace:
+        return False
+    task.taken_at = now
+    return not engine.db.read(
+        lambda conn: holders.has(conn, task.node.row.id, task.claim_id)
+    )
 
 
 def _again_after(engine: Engine, scene: Scene, task: Task) -> float | None:

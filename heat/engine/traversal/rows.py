@@ -31,7 +31,9 @@ from heat.db import (
     resource_data,
     resources,
     signals,
+    stacks,
 )
+from heat.engine.graph import build
 from heat.engine.traversal import tasks
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
@@ -113,13 +115,13 @@ def _write_operation(
         raise LostClaim(result)
     batch.events.append(tasks.ended_event(scene, result, now))
     if result.node.step in (Step.ADOPT, Step.OBSERVE):
-        _settle(conn, result, scene.names_below(result.node.key))
+        _settle(conn, scene, result)
     if result.node.step is Step.ADOPT:
         batch.events += _adopted_events(scene, result, task, now)
     elif result.node.step is Step.RELEASE:
         batch.forget(result)
     elif result.node.step is Step.HAND_BACK and not result.superseded:
-        _settle(conn, result)
+        _settle(conn, scene, result)
     elif result.node.step is Step.RESUME:
         take_from_strays(conn, result.node)
 
@@ -167,13 +169,23 @@ def _with_signals(
     return both
 
 
-def _settle(
-    conn: sa.Connection, result: Result, but: Iterable[str] = ()
-) -> None:
-    """The object has this row, and no other, to say whose it is."""
-    row, rsrc = result.node.row, result.node.rsrc
-    if rsrc is not None and rsrc.resource_id is not None:
-        claims.settle(conn, row, rsrc.resource_id, set(but))
+def _settle(conn: sa.Connection, scene: Scene, result: Result) -> None:
+    """The object has this row, and no other, to say whose it is.
+
+    But where a newer traversal has begun, what that wants is as it says.
+    """
+    node, rsrc = result.node, result.node.rsrc
+    if rsrc is None or rsrc.resource_id is None:
+        return
+    below: set[str] = set()
+    if node.step is not Step.HAND_BACK:
+        below = scene.names_below(node.key)
+    wanted: set[int] = set()
+    if result.superseded:
+        deps = stacks.get_deps(conn, scene.stack.id)
+        graph = build.TraversalGraph.from_json(deps)
+        wanted = {row_id for row_id, half in graph.nodes() if half}
+    claims.settle(conn, node.row, rsrc.resource_id, below, wanted)
 
 
 def take_from_strays(conn: sa.Connection, node: Node) -> None:
@@ -289,7 +301,7 @@ def row_values(
         return values
     if rsrc is None:
         return values
-    if node.step is Step.ACT:
+    if node.step in (Step.ACT, Step.CLEAN):
         values["physical_id"] = rsrc.resource_id
         return values
     if node.step in (Step.ADOPT, Step.OBSERVE):
@@ -346,7 +358,7 @@ def failed_values(result: Result, now: datetime.datetime) -> dict[str, Any]:
         values["external"] = False
     if task.action == "CREATE" or node.step is Step.TAKE:
         values["rsrc_prop_data_id"] = task.prop_data_id
-    elif task.action == "UPDATE":
+    elif task.action == "UPDATE" and node.step is not Step.CLEAN:
         values["tried_prop_data_id"] = task.prop_data_id
     return values
 

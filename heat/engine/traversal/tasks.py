@@ -33,6 +33,7 @@ class Task:
     """An operation on a row that this engine has claimed.
 
     :ivar claimed_at: when, for its event
+    :ivar taken_at: when, by the engine's own clock (monotonic seconds)
     :ivar begun: the properties it begins with, when they are known
     :ivar noted: its beginning is recorded: event and properties
     :ivar due_at: not to be polled before (monotonic seconds)
@@ -50,6 +51,7 @@ class Task:
     error: Exception | None = None
     begun: dict[str, Any] | None = None
     claimed_at: datetime.datetime | None = None
+    taken_at: float = 0.0
     noted: bool = False
     saved: bool = False
     due_at: float = 0.0
@@ -154,13 +156,20 @@ def begun_with(task: Task) -> dict[str, Any] | None:
     if task.begun is not None:
         return task.begun
     rsrc = task.node.rsrc
-    if rsrc is None or not (
-        task.action in ("CREATE", "UPDATE") or task.node.step is Step.TAKE
+    if (
+        rsrc is None
+        or task.node.step is Step.CLEAN
+        or not (
+            task.action in ("CREATE", "UPDATE") or task.node.step is Step.TAKE
+        )
     ):
         return None
     if task.node.step is Step.RESUME and task.node.properties is not None:
         return None  # they are recorded, and are what it was begun with
     return rsrc.stored_properties()
+
+
+_BEGINS = {Step.RESUME: "goes on", Step.CLEAN: "cleaning up"}
 
 
 def started_event(
@@ -177,7 +186,7 @@ def started_event(
         task.node,
         task.action,
         "IN_PROGRESS",
-        "goes on" if task.node.step is Step.RESUME else "state changed",
+        _BEGINS.get(task.node.step, "state changed"),
         task.claimed_at or timeutils.utcnow(),
         prop_ids.get(row.id, row.rsrc_prop_data_id),
     )

@@ -108,7 +108,8 @@ def run(engine: Engine, scene: Scene, work: Work) -> Done:
     results = done.results
     _start(engine, scene, work.claimed, done, results)
     _poll(engine, scene, work.due, done, results)
-    ready = [key for key in work.ready if key in scene.graph]
+    # Each once: what is fired twice must not be counted twice.
+    ready = [key for key in dict.fromkeys(work.ready) if key in scene.graph]
     done.released.update(key for key in work.ready if key not in scene.graph)
     nodes = [key for key in ready if key[0]]
     if nodes:
@@ -326,13 +327,14 @@ def _stack_nodes(
         done.released.add(key)
         if key == STACK_CLEANUP:
             users.leave(engine, scene)
-        _closed(scene, done, closing.close(engine, scene, key))
+        closed = closing.close(engine, scene, key)
+        done.ready.extend(closed.fired)
+        _closed(scene, done, closed)
         done.ended = done.ended or key == STACK_CLEANUP
 
 
 def _closed(scene: Scene, done: Done, closed: closing.Closed) -> None:
     scene.done.update(closed.done)
-    done.ready.extend(closed.fired)
     if closed.begun is not None:
         done.begun.append(closed.begun)
     done.ended = done.ended or closed.ended

@@ -56,6 +56,19 @@ def resource_class(
         ) from exc
 
 
+def made_class(
+    engine: Engine, was: StackDefinition, row: resources.ResourceRecord
+) -> type[Resource] | None:
+    """The class of what a row has made; None: it is not there any more.
+
+    :param was: the template version that the row was last finished with
+    """
+    try:
+        return resource_class(engine, was, row.resource_type or "", row.name)
+    except exception.HeatException:
+        return None
+
+
 def same_class(
     engine: Engine,
     was: StackDefinition,
@@ -89,11 +102,13 @@ def stack_view(
     context: RequestContext,
     nesting: child.Nesting | None = None,
     observes: bool = False,
+    abandons: bool = False,
 ) -> view.StackView:
     """What plug-ins see as ``self.stack``.
 
     :param nesting: where in a tree of stacks it is checked
     :param observes: the update looks at live objects
+    :param abandons: clean-up lets every object go
     """
     return view.StackView(
         definition,
@@ -115,5 +130,6 @@ def stack_view(
             ports=engine,
             nesting=nesting,
             observes=observes,
+            abandons=abandons,
         ),
     )

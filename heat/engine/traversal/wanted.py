@@ -28,15 +28,32 @@ from heat.db import (
     roots,
     stacks,
 )
+from heat.engine.resource import child
 
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """An object that was abandoned elsewhere, to be adopted."""
+    """An object that was abandoned elsewhere, to be adopted.
 
-    physical_id: str
+    :ivar physical_id: its id; None: it is a stack, and is made anew
+    :ivar nested: what a stack is made of, resources by name
+    """
+
+    physical_id: str | None
     metadata: Mapping[str, Any]
     data: Mapping[str, str]
+    nested: Mapping[str, Any] | None = None
+
+    def kept(self) -> dict[str, resource_data.DataRecord]:
+        """The data that its row begins with."""
+        found = {
+            key: resource_data.DataRecord(value)
+            for key, value in self.data.items()
+        }
+        if self.nested is not None:
+            for key, value in child.pack(self.nested).items():
+                found[key] = resource_data.DataRecord(value, redact=True)
+        return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,6 +181,8 @@ def _give_objects(wishes: Wishes, fresh: Sequence[dict[str, Any]]) -> None:
         given = wishes.given.get(new["name"])
         new["physical_id"] = given.physical_id if given else None
         new["metadata"] = dict(given.metadata) if given else {}
+        if given is not None and given.nested is not None:
+            new["physical_id"] = child.id_of(new["uuid"])
 
 
 def _give_data(
@@ -171,9 +190,12 @@ def _give_data(
     wishes: Wishes,
     made: Mapping[str, resources.ResourceRecord],
 ) -> None:
-    for name, given in wishes.given.items():
-        if name in made and given.data:
-            resource_data.replace_all(conn, made[name].id, given.data)
+    kept = {
+        made[name].id: given.kept()
+        for name, given in wishes.given.items()
+        if name in made
+    }
+    resource_data.apply_many(conn, kept, {})
 
 
 def new_row(

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from unittest import mock
 
-from heat.db import stacks
-from heat.engine.traversal import ahead, closing
+from heat.db import resources, stacks
+from heat.engine.traversal import ahead, closing, turn
 from heat.engine.traversal.scene import Scene, Scenes
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
@@ -86,6 +86,43 @@ class ClosingTest(StoryTest):
         record = self.world.stack(stack)
         self.assertState("CREATE_IN_PROGRESS", stack)
         self.assertIsNone(record.last_complete_template_id)
+
+    def test_what_it_makes_ready_is_told_once(self):
+        stack = self.world.create(hot({"a": res("x"), "b": res(), "c": res()}))
+        self.world.run()
+        ready, write = [], turn.write
+
+        def written(*args, **kwargs):
+            done = write(*args, **kwargs)
+            ready.extend(done.ready)
+            return done
+
+        with mock.patch.object(turn, "write", written):
+            self.world.update(stack, hot({"a": res("y")}))
+            self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        # Those of b and c, and the one of the stack.
+        self.assertEqual(3, len(ready))
+        self.assertEqual(sorted(set(ready)), sorted(ready))
+
+    def test_a_node_that_is_sent_twice_counts_once(self):
+        """Though its row is gone, and nobody else can tell."""
+        stack = self.world.create(
+            hot({"a": res("x"), "b": res(), "c": res(depends_on="b")})
+        )
+        self.world.run()
+        self.world.delete(stack)
+        record = self.world.stack(stack)
+        scene = self.world.db.read(
+            lambda conn: Scene.load(
+                conn, stack, record.current_traversal, self.world.context
+            )
+        )
+        [a] = [row for row in self.world.rows(stack) if row.name == "a"]
+        self.world.db.run(lambda conn: resources.delete_many(conn, [a.id]))
+        engine, twice = self.world.engines[0], [(a.id, False)] * 2
+        done = turn.run(engine, scene, turn.Work([], [], twice))
+        self.assertEqual(1, len(done.results))
 
     def test_what_is_not_expected_is_closed_by_its_own_node(self):
         """The engine that finishes the last node knows not that it is."""

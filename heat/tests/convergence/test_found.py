@@ -285,6 +285,33 @@ class FoundTest(Story):
             for row in self.world.watch._living_rows(self.stack_id)
         )
 
+    def test_who_was_taken_for_dead_begins_nothing_more(self):
+        """What it was about to do, others have done meanwhile."""
+        self.enter(("called", "stall"))
+        self.create({"a": res(), "b": res()})
+        sleeper = self.world.engines[0]
+        self.rest("CREATE_COMPLETE", 2)
+        self.world.wake(sleeper)
+        self.rest("CREATE_COMPLETE", 2)
+        # The call that it was in, and those of the others.
+        self.assertEqual(2, len(self.world.watch._made))
+
+    def test_an_adoption_that_was_superseded(self):
+        """It takes nothing from a row that a newer template wants."""
+        self.enter()
+        self.create({"a": res()})
+        self.rest("CREATE_COMPLETE", 1)
+        made = self.world.watch.objects(self.stack_id).pop()
+        self.world.plan[:] = [("claimed", "pause")]
+        self.update({"b": {**res(), "external_id": made}})
+        while self.world.plan:
+            self.assertTrue(self.world.step())
+        self.update({"a": res()})
+        self.rest("UPDATE_COMPLETE", 1)
+        [row] = self.world.watch._living_rows(self.stack_id)
+        self.assertEqual("a", row[1])
+        self.world.watch.check_theirs(self.stack_id, {})
+
     def step_or_sweep(self):
         if not self.world.step():
             self.world.pass_time(simulation.SWEEP_EVERY)

@@ -135,6 +135,11 @@ class ResourceGroup(group.GroupResource):
         self._gone = ()
         super().handle_create()
 
+    def handle_adopt(self, resource_data: Any = None) -> None:
+        # Who has gone is known; a policy that has acted does not act again.
+        self._gone = self._removed_before()
+        super().handle_adopt(resource_data)
+
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Any
     ) -> None:

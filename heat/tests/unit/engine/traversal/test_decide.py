@@ -152,6 +152,18 @@ CLEANUPS = [
         Step.FORGET,
     ),
     (
+        "abandoned, a stack",
+        CleanupFacts(
+            "CREATE",
+            "FAILED",
+            has_object=False,
+            abandoned=True,
+            nested=True,
+            deletion_policy="retain",
+        ),
+        Step.DELETE,
+    ),
+    (
         "abandoned, never made",
         CleanupFacts("CREATE", "FAILED", has_object=False, abandoned=True),
         Step.DROP,
