@@ -97,6 +97,8 @@ class Watch(
         # Objects that were ever made, and row id -> rows that its object
         # may hang on.
         self._made: set[str] = set()
+        # Those that came when others had taken their rows over.
+        self._late: set[str] = set()
         self._uses: dict[int, set[int]] = {}
         self._will_use: dict[int, set[int]] = {}
         # The template versions that are stored, by id.
@@ -104,6 +106,8 @@ class Watch(
         self.commits = 0
         # Every traversal in order: id, action, template.
         self.begun: list[tuple[str, str, int]] = []
+        # All of them, those of nested stacks too, by when they began.
+        self.order: dict[str, int] = {}
 
     def close(self) -> None:
         self._db.create_function("note", 4, None)
@@ -219,6 +223,7 @@ class Watch(
             raise Violation("I2", f"node {entity}, {is_update} is done twice")
 
     def _on_begun(self, _owner, traversal, action, template_id) -> None:
+        self.order[traversal] = len(self.order)
         if not self._is_nested(traversal):
             self.begun.append((traversal, action, template_id))
         self._world.say(f"{action} begins: {traversal[:4]} to {template_id}")
@@ -232,22 +237,30 @@ class Watch(
         if left:
             raise Violation("I3", f"completed before {left}")
 
-    def _on_made(self, _owner, physical_id, _uuid, _none) -> None:
+    def _on_made(self, owner, physical_id, uuid, _none) -> None:
         if physical_id in self._made:
             raise Violation("I2", f"object {physical_id} is made twice")
         self._made.add(physical_id)
+        if not self._rows(
+            "SELECT 1 FROM resource WHERE uuid = ? AND engine_id = ?",
+            uuid,
+            owner.name,
+        ):
+            # By a call that an engine made before it was taken for dead.
+            self._late.add(physical_id)
         self._world.say(f"    made {physical_id}")
 
-    def _on_gone(self, _owner, physical_id, uuid, _none) -> None:
+    def _on_gone(self, owner, physical_id, uuid, _none) -> None:
         self._world.say(f"    gone {physical_id}")
+        self.check_gone_below(owner, uuid)
         for row_id in self.rows_of_object(uuid):
             users = [each for each in self._uses if row_id in self._uses[each]]
             for user in users:
-                left = self.objects_of_row(user)
+                left = set(self.objects_of_row(user)) - self._late
                 if left and user != row_id:
                     raise Violation(
                         "I4",
-                        f"{physical_id} is deleted while {left[0]} hangs"
+                        f"{physical_id} is deleted while {min(left)} hangs"
                         " on it",
                     )
 

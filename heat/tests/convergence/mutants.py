@@ -25,7 +25,12 @@ from heat.db import resources, sync_points
 from heat.engine.graph import build
 from heat.engine.stack import converge, delete
 from heat.engine.traversal import begin, gather
-from heat.tests.convergence import story_external, story_locks, story_timeouts
+from heat.tests.convergence import (
+    story_external,
+    story_locks,
+    story_nested,
+    story_timeouts,
+)
 
 
 @contextlib.contextmanager
@@ -134,5 +139,6 @@ MUTANTS = {
     "no acting row": no_acting_row,
     **story_external.MUTANTS,
     **story_locks.MUTANTS,
+    **story_nested.MUTANTS,
     **story_timeouts.MUTANTS,
 }

@@ -21,12 +21,17 @@ at a time.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import dataclasses
 import json
+from unittest import mock
 
 import greenlet
 
+from heat.engine.graph.build import TraversalGraph
 from heat.engine.stack import nested
+from heat.engine.traversal import closing
 
 NEST = "nest.yaml"
 PICKY = "Test::Heat::Picky"
@@ -88,6 +93,23 @@ def add_to(story) -> None:
     story.chooser.weights += (3,)
 
 
+@contextlib.contextmanager
+def nothing_held():
+    """A nested stack cleans up as soon as it is updated itself."""
+
+    def going(scene, old):
+        found = original(scene, old)
+        scene.stack = dataclasses.replace(scene.stack, holds_cleanup=False)
+        return found
+
+    original = closing.cleanup.going
+    with mock.patch.object(closing.cleanup, "going", going):
+        yield
+
+
+MUTANTS = {"nothing held": nothing_held}
+
+
 class Watching:
     """The part of the watch that knows of nested stacks."""
 
@@ -137,6 +159,44 @@ class Watching:
             uuid,
         )
         return [row[0] for row in found]
+
+    def check_gone_below(self, owner, uuid) -> None:
+        """I4 across nesting: nothing goes before the stack above has
+        pointed elsewhere what may use it."""
+        found = self._rows(
+            "SELECT s.current_traversal, p.id, a.current_traversal,"
+            " a.current_deps FROM resource r"
+            " JOIN stack s ON s.id = r.stack_id"
+            " JOIN stack a ON a.id = s.owner_id"
+            " JOIN resource p ON p.nova_instance = s.id"
+            " WHERE r.uuid = ? AND s.action = 'UPDATE' AND NOT r.stray"
+            " AND a.status = 'IN_PROGRESS'",
+            uuid,
+        )
+        for below, row_id, above, deps in found:
+            order = self.order
+            if owner.turn_of != below or order[below] < order[above]:
+                continue
+            key, graph = (
+                (row_id, True),
+                TraversalGraph.from_json(json.loads(deps)),
+            )
+            users = graph.required_by(key) if key in graph else ()
+            for user, _half in users:
+                if user and not self._is_done(above, user):
+                    raise self.violation(
+                        "I4", f"row {user} is not pointed elsewhere yet"
+                    )
+
+    def _is_done(self, traversal, row_id) -> bool:
+        return bool(
+            self._rows(
+                "SELECT 1 FROM sync_point WHERE traversal_id = ?"
+                " AND entity_id = ? AND is_update AND done",
+                traversal,
+                str(row_id),
+            )
+        )
 
     def check_nested(self) -> None:
         """I6, for the stacks below."""
