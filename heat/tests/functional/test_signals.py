@@ -173,6 +173,79 @@ class SignalStoryTest(base.FunctionalTest):
         )
         self.project.wait("tale", "UPDATE_COMPLETE")
 
+    def polled(self, name: str, count: int) -> set[tuple[str, str]]:
+        """Stack and resource of the hooks that hold resources, when there
+        are so many."""
+        limit = time.monotonic() + base.WAIT_SECONDS
+        while True:
+            found = self.openstack(
+                "stack", "hook", "poll", "--nested-depth", "5", name
+            )
+            if len(found) >= count:
+                return {
+                    (each["Stack Name"], each["Resource Name"])
+                    for each in found
+                }
+            self.assertLess(time.monotonic(), limit)
+
+    def test_hooks_in_nested_stacks(self):
+        call = self.openstack
+        inner = written(
+            self,
+            {
+                "heat_template_version": "2021-04-16",
+                "resources": {
+                    "inner": {"type": "OS::Heat::TestResource"},
+                    "other": {"type": "OS::Heat::TestResource"},
+                },
+            },
+        )
+        template = written(
+            self,
+            {
+                "heat_template_version": "2021-04-16",
+                "resources": {
+                    "child": {"type": inner},
+                    "group": {
+                        "type": "OS::Heat::ResourceGroup",
+                        "properties": {
+                            "count": 2,
+                            "resource_def": {"type": inner},
+                        },
+                    },
+                },
+            },
+        )
+        resources = {
+            "child": {"inner": {"hooks": ["pre-create", "pre-update"]}},
+            "gr*": {"1": {"in*": {"hooks": ["pre-create", "pre-update"]}}},
+        }
+        env = written(self, {"resource_registry": {"resources": resources}})
+        call("stack", "create", "-t", template, "-e", env, "nest")
+        held = self.polled("nest", 2)
+        self.assertEqual({"inner"}, {name for _stack, name in held})
+        for name in ("child/inner", "group/1/inner"):
+            call("stack", "hook", "clear", "nest", name, parse=False)
+        self.project.wait("nest", "CREATE_COMPLETE")
+        # Nothing is new, not even the hooks: all the same an update waits.
+        call("stack", "update", "-t", template, "-e", env, "nest")
+        self.assertEqual(held, self.polled("nest", 2))
+        for name in ("ch*/inner", "group/1/in*"):
+            call(
+                *("stack", "hook", "clear", "--pre-update", "nest", name),
+                parse=False,
+            )
+        self.project.wait("nest", "UPDATE_COMPLETE")
+        # Asked for on the command line, for this update only.
+        flags = ("--pre-update", "group/0/other")
+        call("stack", "update", "-t", template, *flags, "nest")
+        [(_stack, name)] = self.polled("nest", 1)
+        self.assertEqual("other", name)
+        call("stack", "hook", "clear", "nest", "group/0/other", parse=False)
+        self.project.wait("nest", "UPDATE_COMPLETE")
+        self.project.delete("nest")
+        self.project.wait_gone("nest")
+
 
 class SoftwareStoryTest(base.FunctionalTest):
     def test_configs_and_deployments(self):

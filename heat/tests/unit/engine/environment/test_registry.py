@@ -137,6 +137,55 @@ class ResourceTest(base.TestCase):
             self.assertEqual(there, self.reg.matches_hook(name, hook))
         self.assertEqual({"pre-update", "post-create"}, self.reg.hooks("b"))
 
+    def test_what_any_resource_stops_at(self):
+        for hook, there in (
+            ("pre-create", True),
+            ("post-create", True),
+            ("pre-delete", False),
+        ):
+            self.assertEqual(there, self.reg.stops_at(hook), hook)
+        below = {"resources": {"a": {"b": {"c": {"hooks": "pre-delete"}}}}}
+        self.assertTrue(registry.Registry(below).stops_at("pre-delete"))
+        based = registry.Registry({}, registry.Registry(below))
+        self.assertTrue(based.stops_at("pre-delete"))
+        self.assertFalse(based.child("a").child("x").stops_at("pre-create"))
+
+    def test_several_entries_for_what_is_below(self):
+        child = registry.Registry(
+            {
+                "resources": {
+                    "*": {
+                        "in": {
+                            "hooks": "pre-create",
+                            "restricted_actions": "update",
+                            "base_url": "https://general",
+                            "T": "t.yaml",
+                            "U": "u.yaml",
+                            "deep": {"hooks": "pre-update"},
+                        },
+                        "other": {"hooks": "pre-delete"},
+                    },
+                    "n": {
+                        "in": {
+                            "hooks": ["post-create", "pre-create"],
+                            "base_url": "https://special",
+                            "T": "t.yaml",
+                            "deep": {"hooks": "post-update"},
+                        }
+                    },
+                }
+            }
+        ).child("n")
+        self.assertEqual({"pre-create", "post-create"}, child.hooks("in"))
+        self.assertEqual({"update"}, child.restricted_actions("in"))
+        self.assertEqual({"pre-delete"}, child.hooks("other"))
+        self.assertEqual(
+            ["https://special/t.yaml", "https://general/u.yaml"],
+            [child.resolve(name, "in").name for name in ("T", "U")],
+        )
+        deep = child.child("in").hooks("deep")
+        self.assertEqual({"pre-update", "post-update"}, deep)
+
     def test_remove_hook(self):
         self.reg.remove_hook("pre-create", "a")
         self.reg.remove_hook("pre-create", "nobody")
