@@ -24,6 +24,8 @@ from heat_integrationtests import test_stories
 
 
 class _Cluster(base.FunctionalTest):
+    kind = "adopting"
+
     @classmethod
     def make_deployment(cls) -> deployment.Deployment:
         return deployment.Cluster(

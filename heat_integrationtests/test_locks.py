@@ -88,6 +88,7 @@ def res(**properties: Any) -> dict[str, Any]:
 
 
 class LockCase(base.FunctionalTest):
+    kind = "lockable"
     running: deployment.Cluster
 
     @classmethod

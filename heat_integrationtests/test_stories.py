@@ -40,6 +40,7 @@ def address(variable: str) -> str:
 
 
 class _Cluster(base.FunctionalTest):
+    kind = "MariaDB"
     database = MYSQL
     backend = "threading"
 
@@ -62,10 +63,12 @@ class MariaDBThreadingTest(_Cluster, test_main_story.RestStoryTest):
 
 
 class MariaDBEventletTest(_Cluster, test_main_story.RestStoryTest):
+    kind = None
     backend = "eventlet"
 
 
 class PostgreSQLTest(_Cluster, test_main_story.RestStoryTest):
+    kind = None
     database = POSTGRESQL
 
 
@@ -75,6 +78,8 @@ class MariaDBBadReferenceTest(_Cluster, test_bad_input.BadReferenceTest):
 
 class EngineDiesTest(_Cluster):
     """An engine is killed in the middle of its work; the other ends it."""
+
+    kind = None
 
     def test_create_survives_a_killed_engine(self):
         template = {

@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 import requests
@@ -201,6 +201,9 @@ class FunctionalTest(base.TestCase):
 
     url: ClassVar[str]
     running: ClassVar[deployment.Deployment | None] = None
+    #: Classes with the same one share a deployment when they follow upon one
+    #: another; None: it is for this class alone.
+    kind: ClassVar[Hashable] = None
 
     @classmethod
     def make_deployment(cls) -> deployment.Deployment:
@@ -214,8 +217,11 @@ class FunctionalTest(base.TestCase):
         if given:
             cls.url = given.rstrip("/")
             return
-        cls.running = cls.make_deployment().start()
-        cls.addClassCleanup(cls.running.stop)
+        if cls.kind is None:
+            cls.running = cls.make_deployment().start()
+            cls.addClassCleanup(cls.running.stop)
+        else:
+            cls.running = deployment.keep(cls.kind, cls.make_deployment)
         cls.url = cls.running.url
 
     def setUp(self) -> None:

@@ -21,6 +21,7 @@ Also a program: ``python -m heat.tests.functional.deployment --help``.
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import pathlib
 import shutil
@@ -32,7 +33,7 @@ import tempfile
 import textwrap
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Self
 
 import kombu
@@ -41,7 +42,7 @@ import sqlalchemy as sa
 
 from heat.rpc import api
 
-READY_SECONDS = 60
+READY_SECONDS = 180
 STOP_SECONDS = 20
 
 
@@ -166,6 +167,8 @@ class Standalone(Deployment):
 class Cluster(Deployment):
     """heat-api and heat-engine processes over real services.
 
+    A process has one at a time, as they share a vhost.
+
     :param database: URL of a server, without the name of a database; a
         database is created for this deployment, and dropped by stop()
     :param rabbit: transport URL with a vhost
@@ -190,6 +193,10 @@ class Cluster(Deployment):
         self.backend = backend
         self.options = tuple(options)
         self.conf = self.folder / "heat.conf"
+
+    def start(self) -> Self:
+        end_kept()
+        return super().start()
 
     def _start(self) -> None:
         self._execute(f"CREATE DATABASE {self.name}")
@@ -297,6 +304,32 @@ class Cluster(Deployment):
                 conn.execute(sa.text(statement))
         finally:
             engine.dispose()
+
+
+#: A deployment that the next class of tests may use, too, and its kind.
+_kept: tuple[Hashable, Deployment] | None = None
+
+
+def keep(kind: Hashable, make: Callable[[], Deployment]) -> Deployment:
+    """A running deployment for tests that leave it as it is.
+
+    Starting one costs as much as a story, so it is kept while those who ask
+    want the same kind, at most until the process ends.
+    """
+    global _kept
+    if _kept is None or _kept[0] != kind:
+        end_kept()
+        _kept = (kind, make().start())
+    return _kept[1]
+
+
+@atexit.register
+def end_kept() -> None:
+    """Stop the deployment that is kept, if there is one."""
+    global _kept
+    kept, _kept = _kept, None
+    if kept is not None:
+        kept[1].stop()
 
 
 def main() -> None:
