@@ -39,13 +39,6 @@ _MANY = 10**6
 _LOOK_SECONDS = 2.0
 
 
-class Cluster(cloud.CloudCluster):
-    """The service with the engine's own timing: on a loaded machine, the
-    short one of the stories makes it take itself for dead."""
-
-    engine_options = ()
-
-
 class Use:
     """The most threads and memory that one of a process and its children
     had at a time."""
@@ -188,7 +181,7 @@ def main() -> None:
     admin = cloud.administrator()
     region = faults.FaultyRegion(admin).start()
     try:
-        running = Cluster(1, region=region.name)
+        running = cloud.CloudCluster(1, region=region.name)
         admin.compute.update_quota_set(
             admin.identity.get_project(running.project_id),
             instances=_MANY,

@@ -17,8 +17,9 @@ project with the role member is enough). The service's own user is ``heat``
 in the project ``service``, the administrator of the stack users' domain
 ``heat`` is ``heat_domain_admin``, with the same password unless
 ``HEAT_TEST_SERVICE_PASSWORD`` says another. ``HEAT_TEST_CLOUD_RABBIT_URL``
-and ``HEAT_TEST_MYSQL_URL`` name the services that Heat itself uses. All of
-it is what ``python -m heat_integrationtests.openstack`` makes and prints.
+(one URL, or several with blanks between: so many processes run stories at
+once) and ``HEAT_TEST_MYSQL_URL`` name the services that Heat itself uses. All
+of it is what ``python -m heat_integrationtests.openstack`` makes and prints.
 
 Also a program: ``python -m heat_integrationtests.cloud`` starts the service,
 prints its URL and stops it at Ctrl-C.
@@ -26,9 +27,14 @@ prints its URL and stops it at Ctrl-C.
 
 from __future__ import annotations
 
+import fcntl
+import functools
+import hashlib
 import os
+import pathlib
 import signal
 import sys
+import tempfile
 import textwrap
 import time
 import unittest
@@ -59,6 +65,36 @@ def check_environment() -> None:
     raise unittest.SkipTest(told)
 
 
+@functools.cache
+def transport_url() -> str:
+    """One of the transport URLs, with whose vhost this process is alone.
+
+    Waits for one when other processes have them all.
+    """
+    urls = os.environ[RABBIT].split()
+    for url in urls:
+        if _take(url, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            return url
+    _take(urls[0], fcntl.LOCK_EX)
+    return urls[0]
+
+
+#: Open files, each with the lock of a vhost: it ends with the process.
+_taken: list[Any] = []
+
+
+def _take(url: str, how: int) -> bool:
+    name = f"heat-vhost-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
+    lock = open(pathlib.Path(tempfile.gettempdir()) / name, "w")
+    try:
+        fcntl.flock(lock, how)
+    except BlockingIOError:
+        lock.close()
+        return False
+    _taken.append(lock)
+    return True
+
+
 def connect(user: str, project: str, password: str | None = None) -> Any:
     """A connection of another user of the cloud.
 
@@ -86,21 +122,14 @@ class CloudCluster(deployment.Cluster):
     """The service with Keystone in front of it.
 
     :param region: whose services it uses; None: those of OS_REGION_NAME
-    :ivar engine_options: lines of the section [engine]
+    :ivar extra: more lines of heat.conf, with their sections
     """
 
-    # A killed engine is missed soon, so that stories about it are short.
-    engine_options = (
-        "heartbeat_interval = 1",
-        "dead_after = 5",
-        "recovery_interval = 2",
-    )
+    extra = ""
 
     def __init__(self, engines: int = 1, region: str | None = None) -> None:
         check_environment()
-        super().__init__(
-            os.environ[MYSQL], os.environ[RABBIT], engines=engines
-        )
+        super().__init__(os.environ[MYSQL], transport_url(), engines=engines)
         self.region = region or os.environ.get("OS_REGION_NAME") or ""
         self.auth_url = os.environ["OS_AUTH_URL"]
         self.cloud: Any = openstack.connect(cloud="envvars")
@@ -133,6 +162,8 @@ class CloudCluster(deployment.Cluster):
                 stack_user_domain_name = heat
                 stack_domain_admin = heat_domain_admin
                 stack_domain_admin_password = {password}
+                enable_stack_adopt = true
+                enable_stack_abandon = true
                 [database]
                 connection = {database}
                 [heat_api]
@@ -144,11 +175,11 @@ class CloudCluster(deployment.Cluster):
                 rabbit_quorum_queue = false
                 """
             )
-            + "\n".join(["[engine]", *self.engine_options, ""])
             + f"[keystone_authtoken]\nwww_authenticate_uri = {self.auth_url}\n"
             + user
             + "[trustee]\n"
             + user
+            + self.extra
         )
 
     def wait_ready(self) -> None:

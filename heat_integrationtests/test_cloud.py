@@ -25,6 +25,7 @@ from typing import Any
 
 from heatclient import exc as heat_exc
 
+from heat.tests.functional import deployment
 from heat_integrationtests import cloud
 
 HOT = "2021-04-16"
@@ -65,9 +66,9 @@ class CloudStory(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.running = cloud.CloudCluster(engines=2)
-        cls.running.start()
-        cls.addClassCleanup(cls.running.stop)
+        cls.running = deployment.keep(
+            "cloud", lambda: cloud.CloudCluster(engines=2)
+        )
 
     def setUp(self) -> None:
         self.cloud = self.running.cloud

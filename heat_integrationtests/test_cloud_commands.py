@@ -22,6 +22,8 @@ from heat_integrationtests import cloud
 class CloudMatrixTest(test_commands.MatrixTest):
     """The rows on heat-api and heat-engine that Keystone guards."""
 
+    kind = "cloud"
+
     @classmethod
     def setUpClass(cls) -> None:
         cloud.check_environment()
@@ -29,7 +31,7 @@ class CloudMatrixTest(test_commands.MatrixTest):
 
     @classmethod
     def make_deployment(cls) -> Any:
-        return _Permitting()
+        return cloud.CloudCluster(engines=2)
 
     def setUp(self) -> None:
         # An administrator: the list of services is theirs.
@@ -51,16 +53,3 @@ class CloudMatrixTest(test_commands.MatrixTest):
             "--os-no-client-auth",
             *("--heat-url", self.endpoint, "--os-auth-token", self.token),
         )
-
-
-class _Permitting(cloud.CloudCluster):
-    """With what an operator has to permit."""
-
-    def write_conf(self) -> None:
-        super().write_conf()
-        with open(self.conf, "a", encoding="utf-8") as conf:
-            conf.write(
-                "\n[DEFAULT]\n"
-                "enable_stack_abandon = true\n"
-                "enable_stack_adopt = true\n"
-            )

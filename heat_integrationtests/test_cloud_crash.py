@@ -27,13 +27,12 @@ from typing import Any
 
 from heatclient import exc as heat_exc
 
-from heat_integrationtests import cloud
+from heat_integrationtests import test_cloud_identity
 from heat_integrationtests.test_cloud import (
     EXTERNAL,
     FLAVOR,
     IMAGE,
     SECONDS,
-    CloudStory,
     res,
 )
 
@@ -78,22 +77,15 @@ def resource_mapping():
 """
 
 
-class DeadlyCluster(cloud.CloudCluster):
+class DeadlyCluster(test_cloud_identity.IdentityCluster):
     """An engine whose plug-ins kill it."""
 
-    def write_conf(self) -> None:
-        super().write_conf()
+    def __init__(self) -> None:
+        super().__init__()
         self.plugins = self.folder / "plugins"
         self.plugins.mkdir()
         (self.plugins / "deadly.py").write_text(PLUGIN)
-        text = self.conf.read_text("utf-8")
-        self.conf.write_text(
-            text.replace(
-                "[DEFAULT]", f"[DEFAULT]\nplugin_dirs = {self.plugins}", 1
-            )
-            + "[engine]\nheartbeat_interval = 1\ndead_after = 5\n"
-            + "recovery_interval = 2\n"
-        )
+        self.extra += f"plugin_dirs = {self.plugins}\n"
 
     def revive(self) -> None:
         """Start new engines in the place of those that were killed."""
@@ -103,16 +95,21 @@ class DeadlyCluster(cloud.CloudCluster):
                 self.start_engine(f"engine-{uuid.uuid4().hex[:6]}")
 
 
-class CrashStory(CloudStory):
-    """Nothing is left over, nothing is there twice."""
+class CrashStory(test_cloud_identity.IdentityStory):
+    """Nothing is left over, nothing is there twice, in a project where only
+    this story makes anything."""
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.running = DeadlyCluster()
-        cls.running.start()
-        cls.addClassCleanup(cls.running.stop)
-
+    cluster = DeadlyCluster
     maxDiff = None
+
+    def network(self) -> str:
+        """A network with addresses, which Heat did not make."""
+        made = self.cloud.network.create_network()
+        self.addCleanup(self.cloud.network.delete_network, made.id)
+        self.cloud.network.create_subnet(
+            network_id=made.id, ip_version=4, cidr="10.9.0.0/24"
+        )
+        return str(made.id)
 
     def test_one_of_each(self) -> None:
         tag = f"story-{uuid.uuid4().hex[:8]}"
@@ -120,7 +117,7 @@ class CrashStory(CloudStory):
             "net": res("Neutron::Net", name=f"{tag}-net"),
             "unnamed_net": res("Neutron::Net"),
             "port": res(
-                "Neutron::Port", network="private", name=f"{tag}-port"
+                "Neutron::Port", network=self.network(), name=f"{tag}-port"
             ),
             "floating": res("Neutron::FloatingIP", floating_network=EXTERNAL),
             "volume": res("Cinder::Volume", size=1, name=f"{tag}-volume"),

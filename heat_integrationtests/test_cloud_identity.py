@@ -41,20 +41,14 @@ PAUSE = 8
 class IdentityCluster(cloud.CloudCluster):
     """A talkative service that is quick to see that an engine is gone."""
 
-    extra = ""
-
-    def write_conf(self) -> None:
-        super().write_conf()
-        with open(self.conf, "a") as conf:
-            conf.write(
-                "[DEFAULT]\n"
-                "debug = true\n"
-                f"{self.extra}"
-                "[engine]\n"
-                "heartbeat_interval = 1\n"
-                "dead_after = 5\n"
-                "recovery_interval = 2\n"
-            )
+    extra = (
+        "[engine]\n"
+        "heartbeat_interval = 1\n"
+        "dead_after = 5\n"
+        "recovery_interval = 2\n"
+        "[DEFAULT]\n"
+        "debug = true\n"
+    )
 
     def credentials(self) -> list[Any]:
         """The rows of ``user_creds``, as they are stored."""
@@ -70,7 +64,7 @@ class IdentityCluster(cloud.CloudCluster):
 
 
 class PasswordCluster(IdentityCluster):
-    extra = "deferred_auth_method = password\n"
+    extra = IdentityCluster.extra + "deferred_auth_method = password\n"
 
 
 def connect(user: str, password: str, project: str) -> Any:

@@ -31,25 +31,12 @@ from heatclient import exc as heat_exc
 from openstack import exceptions as sdk_exc
 
 from heat.osc import lock
-from heat_integrationtests import cloud, test_cloud
+from heat_integrationtests import test_cloud
 from heat_integrationtests.test_cloud import ref, res, server
 
 #: Compute shows the reason of a lock since.
 REASONS = "2.73"
 PASSWORD = "HEAT_TEST_ADMIN_PASSWORD"  # noqa: S105 - name of a variable
-
-
-class AdoptingCluster(cloud.CloudCluster):
-    """A service that adopts and abandons stacks."""
-
-    def write_conf(self) -> None:
-        super().write_conf()
-        with open(self.conf, "a") as conf:
-            conf.write(
-                "[DEFAULT]\n"
-                "enable_stack_adopt = true\n"
-                "enable_stack_abandon = true\n"
-            )
 
 
 class LockStory(test_cloud.CloudStory):
@@ -199,12 +186,6 @@ class MaintenanceStory(LockStory):
 
 class ConfigurationStory(LockStory):
     """Use case 2: what the cloud stands on is there to stay."""
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.running = AdoptingCluster()
-        cls.running.start()
-        cls.addClassCleanup(cls.running.stop)
 
     def test_an_administrators_stack(self) -> None:
         member = self.heat

@@ -29,16 +29,15 @@ OTHERS = "http://127.0.0.1:9/identity"
 class LoginCluster(cloud.CloudCluster):
     """A service that lets users choose between identity services."""
 
-    def write_conf(self) -> None:
-        super().write_conf()
-        with open(self.conf, "a") as conf:
-            conf.write(
-                "[DEFAULT]\n"
-                "deferred_auth_method = password\n"
-                "[auth_password]\n"
-                "multi_cloud = true\n"
-                f"allowed_auth_uris = {self.auth_url},{OTHERS}\n"
-            )
+    def __init__(self) -> None:
+        super().__init__()
+        self.extra = (
+            "[DEFAULT]\n"
+            "deferred_auth_method = password\n"
+            "[auth_password]\n"
+            "multi_cloud = true\n"
+            f"allowed_auth_uris = {self.auth_url},{OTHERS}\n"
+        )
 
 
 class LoginStory(test_cloud.CloudStory):

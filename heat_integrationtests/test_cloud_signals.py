@@ -55,22 +55,15 @@ class SignedCluster(cloud.CloudCluster):
             os.environ.get(cloud.PASSWORD) or os.environ["OS_PASSWORD"]
         )
 
-    def write_conf(self) -> None:
-        super().write_conf()
-        lines = (
-            "[DEFAULT]",
-            f"heat_metadata_server_url = {self.cfn}",
-            f"stack_user_domain_name = {DOMAIN}",
-            f"stack_domain_admin = {ADMIN}",
-            f"stack_domain_admin_password = {self.domain_password}",
-            "[heat_api_cfn]",
-            "bind_host = 127.0.0.1",
-            f"bind_port = {self.cfn_port}",
-            "[clients_heat]",
-            f"url = {self.endpoint}",
+        self.extra = (
+            "[DEFAULT]\n"
+            f"heat_metadata_server_url = {self.cfn}\n"
+            "[heat_api_cfn]\n"
+            "bind_host = 127.0.0.1\n"
+            f"bind_port = {self.cfn_port}\n"
+            "[clients_heat]\n"
+            f"url = {self.endpoint}\n"
         )
-        with self.conf.open("a", encoding="utf-8") as conf:
-            conf.write("\n" + "\n".join(lines) + "\n")
 
     def _start(self) -> None:
         super()._start()
@@ -104,13 +97,9 @@ class SignedCluster(cloud.CloudCluster):
 
 
 class SignedStory(test_cloud.CloudStory):
-    running: Any = None
-
     @classmethod
     def setUpClass(cls) -> None:
-        cls.running = SignedCluster()
-        cls.running.start()
-        cls.addClassCleanup(cls.running.stop)
+        cls.running = deployment.keep(SignedCluster, SignedCluster)
 
     # -- helpers -------------------------------------------------------------
 

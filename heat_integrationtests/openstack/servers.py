@@ -63,7 +63,7 @@ def prepare(settings: Settings) -> Settings:
         _get("rabbitmq-server", RABBIT, rabbit == DEFAULT_RABBIT)
         _wait("RabbitMQ", lambda: _answers(rabbit))
     return dataclasses.replace(
-        settings, mysql=mysql, rabbit=_with_vhost(rabbit, settings.name)
+        settings, mysql=mysql, rabbit=_with_vhosts(rabbit, settings)
     )
 
 
@@ -205,8 +205,9 @@ def forget(settings: Settings) -> None:
     for name in found:
         with _connection(settings.mysql) as conn:
             conn.execute(sa.text(f"DROP DATABASE `{name}`"))
-    if settings.rabbit.endswith(f"/{settings.name}"):
-        _ends_well("rabbitmqctl", "--quiet", "delete_vhost", settings.name)
+    if settings.has_vhosts:
+        for vhost in (settings.name, *settings.heat_vhosts):
+            _ends_well("rabbitmqctl", "--quiet", "delete_vhost", vhost)
 
 
 # -- RabbitMQ ----------------------------------------------------------------
@@ -228,8 +229,8 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _with_vhost(url: str, name: str) -> str:
-    """The URL with a vhost of the cloud's own, which is made.
+def _with_vhosts(url: str, settings: Settings) -> str:
+    """The URL with a vhost of the cloud's own; all of these are made.
 
     A broker that takes no commands from here is used with the vhost that
     its URL has: then no other cloud may use that.
@@ -238,15 +239,16 @@ def _with_vhost(url: str, name: str) -> str:
         return url
     parts = urllib.parse.urlsplit(url)
     user = urllib.parse.unquote(parts.username or "guest")
-    # Whatever an earlier run left in its queues is gone with the old one.
-    _ends_well("rabbitmqctl", "--quiet", "delete_vhost", name)
-    for command in (
-        ("add_vhost", name),
-        ("set_permissions", "-p", name, user, ".*", ".*", ".*"),
-    ):
-        if not _ends_well("rabbitmqctl", "--quiet", *command):
-            raise CloudError(f"rabbitmqctl {command[0]} failed")
-    return parts._replace(path=f"/{name}").geturl()
+    for name in (settings.name, *settings.heat_vhosts):
+        # Whatever an earlier run left in its queues is gone with the old one.
+        _ends_well("rabbitmqctl", "--quiet", "delete_vhost", name)
+        for command in (
+            ("add_vhost", name),
+            ("set_permissions", "-p", name, user, ".*", ".*", ".*"),
+        ):
+            if not _ends_well("rabbitmqctl", "--quiet", *command):
+                raise CloudError(f"rabbitmqctl {command[0]} failed")
+    return parts._replace(path=f"/{settings.name}").geturl()
 
 
 def has_vhost(settings: Settings) -> bool:

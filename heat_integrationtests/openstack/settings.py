@@ -29,6 +29,8 @@ HOST = "heat-cloud"
 DOMAIN = "Default"
 
 FIRST_PORT = 21500
+#: So many deployments of Heat may use a cloud at the same time.
+HEATS = 2
 #: Each listens on the first port plus its place here.
 LISTENERS = ("keystone", "glance", "placement", "nova", "neutron", "cinder")
 
@@ -113,6 +115,24 @@ class Settings:
     def name(self) -> str:
         """The vhost, and the beginning of each database's name."""
         return f"heat_cloud_{self.first_port}"
+
+    @property
+    def heat_vhosts(self) -> tuple[str, ...]:
+        """For deployments of Heat that serve at the same time."""
+        return tuple(f"{self.name}_heat{number}" for number in range(HEATS))
+
+    @property
+    def has_vhosts(self) -> bool:
+        """Whether the vhosts are the cloud's own."""
+        return self.rabbit.endswith(f"/{self.name}")
+
+    @property
+    def heat_rabbits(self) -> tuple[str, ...]:
+        """Transport URLs, one for each deployment of Heat at a time."""
+        if not self.has_vhosts:
+            return (self.rabbit,)
+        server = self.rabbit.removesuffix(self.name)
+        return tuple(server + vhost for vhost in self.heat_vhosts)
 
     def port(self, listener: str) -> int:
         return self.first_port + LISTENERS.index(listener)
