@@ -276,29 +276,45 @@ def _chooses(properties: Any) -> bool:
     return not given or given[0][_ALLOCATE] == "auto"
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+_Card = Mapping[str, Any]
+
+
+def _same(old: _Card, _port: _Card | None, new: _Card) -> bool:
     keys = ("network", "port", "subnet", "fixed_ip", "tag", _EXTRA)
-    return all(one[key] == other[key] for key in keys)
+    return all(old[key] == new[key] for key in keys)
+
+
+def _serves(old: _Card, port: _Card | None, new: _Card) -> bool:
+    """Whether the port of a card is what another card asks for, too.
+
+    One that was named is not taken for a card that does not name it.
+    """
+    if port is None or (old["port"] and not new["port"]):
+        return False
+    return all(old[k] == new[k] for k in ("tag", _EXTRA)) and _fits(new, port)
 
 
 def change(server: Any, before: Any, after: Any) -> None:
     """Detach the cards that aren't wanted any more, attach the new ones.
 
-    What Nova chose goes when networks are named, unless it is what they
-    ask for; Nova chooses again when none are named any more.
+    A port that is what a changed card asks for stays. What Nova chose goes
+    when networks are named, unless it is what they ask for; Nova chooses
+    again when none are named any more.
 
     :raises heat.common.exception.Error: Nova doesn't detach in time
     """
     ports, own = _ports(server), set(_own_ports(server))
     old, new = _named(before), _named(after)
     holds = _found(old, ports, own)
-    stale = list(zip(old, holds, strict=True))
-    for each in list(new):
-        match = next((o for o in stale if _same(o[0], each)), None)
-        if match is not None:
-            stale.remove(match)
-            new.remove(each)
-    gone = [port for _card, port in stale if port is not None]
+    by_id = {port["id"]: port for port in ports}
+    stale = [(o, by_id.get(p)) for o, p in zip(old, holds, strict=True)]
+    for stays in (_same, _serves):
+        for each in sorted(new, key=_vague):
+            match = next((o for o in stale if stays(*o, each)), None)
+            if match is not None:
+                stale.remove(match)
+                new.remove(each)
+    gone = [str(port["id"]) for _card, port in stale if port is not None]
     spare = [port for port in ports if port["id"] not in holds]
     # What an earlier try has attached is not attached again.
     fitting = _found(new, spare, own)

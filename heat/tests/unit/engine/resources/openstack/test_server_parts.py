@@ -343,6 +343,48 @@ class NetworksTest(base.TestCase):
                 self.change(before, after, *ports),
             )
 
+    def test_a_port_that_a_changed_card_asks_for_stays(self):
+        port = {"ident": "p1", "network_id": "n1", "subnet": "s1"}
+        port["ip"] = "10.0.0.5"
+        cards = (
+            {"network": "n1"},
+            {"subnet": "s1"},
+            {"network": "n1", "subnet": "s1"},
+            {"network": "n1", "fixed_ip": "10.0.0.5"},
+        )
+        for before, after in itertools.permutations(cards, 2):
+            with self.subTest(before=before, after=after):
+                own = ["p1"] if "subnet" in before else []
+                self.assertEqual(
+                    [], self.change([before], [after], port, own=own)
+                )
+                self.assertEqual(own, self.left)
+        self.assertEqual([], self.change(cards[:1], [{"port": "p1"}], port))
+        gone = ("interface_detach", "p1")
+        attached = ("interface_attach", None, "n1", None)
+        for before, after in (
+            ({"port": "p1"}, {"network": "n1"}),
+            ({"network": "n1"}, {"network": "n1", "tag": "a"}),
+        ):
+            with self.subTest(before=before, after=after):
+                done = self.change([before], [after], port)
+                self.assertEqual([gone, attached], done)
+
+    def test_three_cards_that_change_places(self):
+        ports = [
+            {"ident": "p1", "network_id": "n1", "subnet": "s1"},
+            {"ident": "p2", "network_id": "n1", "subnet": "s1", "ip": "::7"},
+            {"ident": "p3", "network_id": "n1", "subnet": "s1"},
+        ]
+        net, subnet = {"network": "n1"}, {"subnet": "s1"}
+        done = self.change(
+            [net, {**net, "fixed_ip": "::7"}, subnet],
+            [subnet, net, {**net, **subnet}],
+            *ports,
+            own=["p3"],
+        )
+        self.assertEqual([], done)
+
     def test_what_nova_chose(self):
         """It goes for what is named, or is just that, and comes again."""
         auto = [{"allocate_network": "auto"}]
