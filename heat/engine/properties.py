@@ -215,7 +215,8 @@ class Properties(collections.abc.Mapping[str, Any]):
             return
         # While a template is validated a None may be a value that is not
         # known yet, so a key that is given counts as assigned.
-        if walk.validate and self.data.get(key) is not None:
+        names = walk.names(key)
+        if walk.validate and any(self.data.get(n) is not None for n in names):
             return
         raise BadValue(_("Property %s not assigned") % key)
 

@@ -238,6 +238,12 @@ class Walk:
             raise BadValue(str(exc)) from exc
         return value
 
+    def names(self, path: str) -> list[str]:
+        """What the property at a path may be given as, in its map."""
+        if self.translation is None:
+            return [path.rpartition(".")[2]]
+        return self.translation.names(path)
+
     def translated(
         self, path: str, value: Any, data: Mapping[str, Any]
     ) -> Any:
@@ -316,7 +322,8 @@ class Walk:
             # In a template that is only validated a None may be a value
             # that is not known yet, so a given key counts as assigned.
             if value is None and schema.required and self.fill:
-                if not (self.validate and key in data):
+                given = any(name in data for name in self.names(path))
+                if not (self.validate and given):
                     raise BadValue(_("Property %s not assigned") % key)
             return self.or_default(schema, value, path)
         except BadValue as bad:

@@ -198,6 +198,20 @@ class Translation:
         """Tell whether the value at ``key`` was moved somewhere else."""
         return self.cast_key_to_rule(key) in self._moved
 
+    def names(self, key: str) -> list[str]:
+        """The last part of ``key``, and what else gives that value.
+
+        :returns: names in the map that ``key`` is in
+        """
+        above, _dot, last = self.cast_key_to_rule(key).rpartition(".")
+        found = [last]
+        for rule in self._rules.get(self.cast_key_to_rule(key), ()):
+            *parents, name = rule.get_value_absolute_path() or [""]
+            if rule.rule == TranslationRule.REPLACE and name:
+                if ".".join(parents) == above:
+                    found.append(name)
+        return found
+
     def _has(self, key: str, kind: str) -> bool:
         rules = self._rules.get(self.cast_key_to_rule(key), ())
         return any(rule.rule == kind for rule in rules)

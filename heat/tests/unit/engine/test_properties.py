@@ -280,6 +280,39 @@ class TranslationTest(base.TestCase):
             {"nets": [{"port": "a"}, {"port": "b"}]}, made.given()
         )
 
+    def test_a_required_one_by_its_old_name(self):
+        """A given key whose value is not known is not missing."""
+        old, new = S(S.STRING), S(S.STRING, required=True)
+        inner = S(S.MAP, schema={"o": old, "n": new})
+        schema = {"old": old, "new": new, "map": inner}
+        full, none = {"old": "x", "map": {"o": "y"}}, {"map": {}}
+        for data, resolve, missing in (
+            (full, lambda value: value, None),
+            (full, lambda value: {"o": None} if value != "x" else None, None),
+            ({**none, "old": "x"}, lambda value: value, "map.n"),
+            ({**full, "old": None}, lambda value: value, "new"),
+        ):
+            made = properties.Properties(schema, data, resolve)
+            made.update_translation(
+                [
+                    self.RULE(
+                        *(made, self.RULE.REPLACE, [*above, new]),
+                        value_name=old,
+                    )
+                    for above, old, new in (
+                        ([], "old", "new"),
+                        (["map"], "o", "n"),
+                    )
+                ]
+            )
+            if missing is None:
+                made.validate()
+                continue
+            exc = self.assertRaises(
+                exception.StackValidationFailed, made.validate
+            )
+            self.assertIn(f"{missing}: Property", str(exc))
+
     def test_add_and_delete(self):
         made = self.translated(
             {"list": ["a"], "old": "x"},
