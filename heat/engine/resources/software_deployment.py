@@ -205,6 +205,22 @@ class DeploymentResource(signal_responder.SignalResponder):
         self.delete_user()
         return True
 
+    def _give_up(self, deployed: bool) -> None:
+        """Nobody waits for the server's report any more."""
+        found = self._deployment() if deployed else None
+        if found is not None and found["status"] == "IN_PROGRESS":
+            deployments.update(
+                self.stack.db,
+                self.context,
+                found["id"],
+                status=deployments.FAILED,
+                status_reason=_("The report is no longer waited for"),
+            )
+
+    handle_create_cancel = handle_update_cancel = _give_up
+    handle_suspend_cancel = handle_resume_cancel = _give_up
+    handle_delete_cancel = _give_up
+
     def needs_replace_failed(self) -> bool:
         """What was not deployed is deployed again, on the same server."""
         return self.resource_id is None

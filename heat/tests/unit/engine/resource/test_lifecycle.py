@@ -192,6 +192,19 @@ class RunTest(base.TestCase):
             str(exc),
         )
 
+    def test_who_is_late_is_told(self):
+        clock = stacks.Clock()
+        operation = lifecycle.Operation(
+            stacks.one(Slow, {"checks": 9}),
+            "CREATE",
+            timeout_at=clock.now + 1,
+            monotonic=clock,
+        )
+        operation.start()
+        clock.now += 1
+        self.assertRaises(exception.ResourceFailure, operation.poll)
+        self.assertEqual({"left": "cancelled"}, operation.token)
+
     def test_cancel(self):
         operation = lifecycle.Operation(
             stacks.one(Slow, {"checks": 2}), "CREATE"

@@ -18,6 +18,7 @@ import json
 
 from heat.common import exception
 from heat.engine.resources import declared
+from heat.engine.software import deployments
 from heat.engine.stack import signals
 from heat.tests import base
 from heat.tests.unit.engine import stacks
@@ -466,6 +467,18 @@ class DeploymentGroupTest(groups.GroupTest):
         signals.signal(self.engine, self.context, child, "a", said)
         self.world.run()
         self.assertState("CREATE_FAILED", stack)
+
+    def test_one_that_nobody_waits_for_any_more(self):
+        """Whoever looks at the deployments sees that it is over."""
+        template = self.template({"a": "server-a"})
+        stack = self.begin(template, timeout_mins=1)
+        self.world.run()
+        self.assertState("CREATE_FAILED", stack)
+        [found] = deployments.list_(
+            self.world.engines[0].db, self.context, "server-a"
+        )
+        self.assertEqual("FAILED", found["status"])
+        self.assertIn("no longer waited for", found["status_reason"])
 
     def test_nobody(self):
         stack = self.make(self.template({}))
