@@ -321,16 +321,17 @@ def hold_unlocked(
     return found
 
 
+_EXPIRED = sa.select(_stack.c.id).where(
+    _stack.c.lock_expires_at <= sa.bindparam("now"),
+    _stack.c.lock_root == _stack.c.id,
+    _stack.c.status != "IN_PROGRESS",
+    _stack.c.deleted_at.is_(None),
+)
+
+
 def expired(conn: sa.Connection, now: datetime.datetime) -> list[StackRecord]:
     """Stacks whose lock has had its time and that nothing works on."""
-    rows = conn.execute(
-        sa.select(_stack.c.id).where(
-            _stack.c.lock_expires_at <= now,
-            _stack.c.lock_root == _stack.c.id,
-            _stack.c.status != "IN_PROGRESS",
-            _stack.c.deleted_at.is_(None),
-        )
-    )
+    rows = conn.execute(_EXPIRED, {"now": now})
     found = stacks.get_many(conn, [row.id for row in rows])
     return [found[key] for key in sorted(found)]
 

@@ -113,6 +113,23 @@ def get_many(
     return found
 
 
+_HOLDERS = (
+    sa.select(
+        _table.c.nova_instance,
+        _table.c.name,
+        models.stack.c.name.label("stack_name"),
+    )
+    .join(models.stack, models.stack.c.id == _table.c.stack_id)
+    .where(
+        _table.c.nova_instance.in_(sa.bindparam("ids", expanding=True)),
+        _table.c.external.is_(True),
+        models.stack.c.tenant == sa.bindparam("tenant"),
+        models.stack.c.deleted_at.is_(None),
+    )
+    .order_by(models.stack.c.name, _table.c.id)
+)
+
+
 def held_external(
     conn: sa.Connection, tenant: str | None, physical_ids: Collection[str]
 ) -> dict[str, list[str]]:
@@ -125,24 +142,8 @@ def held_external(
     :returns: physical id -> who holds it, for people
     """
     found: dict[str, list[str]] = {}
-    stack = models.stack
     for chunk in _chunks(sorted(physical_ids)):
-        rows = conn.execute(
-            sa.select(
-                _table.c.nova_instance,
-                _table.c.name,
-                stack.c.name.label("stack_name"),
-            )
-            .join(stack, stack.c.id == _table.c.stack_id)
-            .where(
-                _table.c.nova_instance.in_(chunk),
-                _table.c.external.is_(True),
-                stack.c.tenant == tenant,
-                stack.c.deleted_at.is_(None),
-            )
-            .order_by(stack.c.name, _table.c.id)
-        )
-        for row in rows:
+        for row in conn.execute(_HOLDERS, {"ids": chunk, "tenant": tenant}):
             reader = f"{row.name} of stack {row.stack_name}"
             found.setdefault(row.nova_instance, []).append(reader)
     return found
@@ -207,20 +208,21 @@ def claim(
     """
     done: set[int] = set()
     requires = requires or {}
-    free = _free(action, atomic_key, replaced=replaced, resumes=resumes)
-    columns = _held(claim_id, engine_id, action, now)
+    taking = _taking(action, replaced=replaced, resumes=resumes)
+    told = {
+        "the_claim": claim_id,
+        "the_engine": engine_id,
+        "the_key": atomic_key,
+        "the_time": now,
+    }
     for chunk in _chunks(sorted(ids)):
-        further: dict[str, Any] = {}
+        query = taking
         if news := {key: requires[key] for key in chunk if key in requires}:
-            further["requires"] = _by_id(news)
-        count = conn.execute(
-            sa.update(_table)
-            .where(
-                _table.c.id.in_(chunk),
-                sa.or_(_table.c.claim_id == claim_id, sa.and_(*free)),
+            columns = [*_held(action).items(), ("requires", _by_id(news))]
+            query = _update_free(
+                action, columns, replaced=replaced, resumes=resumes
             )
-            .ordered_values(*columns.items(), *further.items())
-        ).rowcount
+        count = conn.execute(query, {**told, "the_ids": chunk}).rowcount
         if count == len(chunk):
             done.update(chunk)
         elif count:
@@ -233,14 +235,38 @@ def claim(
     return done
 
 
+@functools.cache
+def _taking(action: str, *, replaced: bool, resumes: bool) -> sa.Update:
+    """Made once: it takes longer to put together than to run."""
+    columns = list(_held(action).items())
+    return _update_free(action, columns, replaced=replaced, resumes=resumes)
+
+
+def _update_free(
+    action: str,
+    columns: Sequence[tuple[str, Any]],
+    *,
+    replaced: bool,
+    resumes: bool,
+) -> sa.Update:
+    free = _free(action, replaced=replaced, resumes=resumes)
+    ours = _table.c.claim_id == sa.bindparam("the_claim")
+    return (
+        sa.update(_table)
+        .where(
+            _table.c.id.in_(sa.bindparam("the_ids", expanding=True)),
+            sa.or_(ours, sa.and_(*free)),
+        )
+        .ordered_values(*columns)
+    )
+
+
 def _free(
-    action: str, atomic_key: int, *, replaced: bool, resumes: bool
+    action: str, *, replaced: bool, resumes: bool
 ) -> list[sa.ColumnElement[bool]]:
     """What a row must fulfil to be claimed, see :func:`claim`."""
-    free = [
-        _table.c.claim_id.is_(None),
-        sa.func.coalesce(_table.c.atomic_key, 0) == atomic_key,
-    ]
+    key = sa.func.coalesce(_table.c.atomic_key, 0)
+    free = [_table.c.claim_id.is_(None), key == sa.bindparam("the_key")]
     if not replaced:
         free.append(_table.c.replaced_by.is_(None))
     if action in ("CREATE", "ADOPT") and not resumes:
@@ -249,20 +275,18 @@ def _free(
     return free
 
 
-def _held(
-    claim_id: str, engine_id: str, action: str, now: datetime.datetime
-) -> dict[str, Any]:
+def _held(action: str) -> dict[str, Any]:
     """The columns of a row in somebody's hands, in the order to set them."""
     base = stacks.base_columns(_table) if action in stacks.LOCKING else {}
     return {
         **base,
-        "claim_id": claim_id,
-        "engine_id": engine_id,
+        "claim_id": sa.bindparam("the_claim"),
+        "engine_id": sa.bindparam("the_engine"),
         "action": action,
         "status": "IN_PROGRESS",
         "status_reason": "state changed",
         "atomic_key": sa.func.coalesce(_table.c.atomic_key, 0) + 1,
-        "updated_at": now,
+        "updated_at": sa.bindparam("the_time"),
         **({"external": True} if action == "ADOPT" else {}),
     }
 
@@ -419,24 +443,22 @@ def claimed(conn: sa.Connection) -> list[ResourceRecord]:
     return [_record(row) for row in rows]
 
 
+_STRAYS = _ROWS.join(
+    models.stack, models.stack.c.id == _table.c.stack_id
+).where(
+    _table.c.stray.is_(True),
+    _table.c.claim_id.is_(None),
+    sa.not_(
+        sa.and_(_table.c.action == "DELETE", _table.c.status == "COMPLETE")
+    ),
+    models.stack.c.status != "IN_PROGRESS",
+    models.stack.c.lock_level.is_(None),
+)
+
+
 def strays_at_rest(conn: sa.Connection) -> list[ResourceRecord]:
     """Strays that nobody holds, of stacks that no traversal works on."""
-    stack = models.stack
-    rows = conn.execute(
-        _ROWS.join(stack, stack.c.id == _table.c.stack_id).where(
-            _table.c.stray.is_(True),
-            _table.c.claim_id.is_(None),
-            sa.not_(
-                sa.and_(
-                    _table.c.action == "DELETE",
-                    _table.c.status == "COMPLETE",
-                )
-            ),
-            stack.c.status != "IN_PROGRESS",
-            stack.c.lock_level.is_(None),
-        )
-    )
-    return [_record(row) for row in rows]
+    return [_record(row) for row in conn.execute(_STRAYS)]
 
 
 def claimed_in(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import hashlib
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -330,9 +331,19 @@ def in_progress(conn: sa.Connection) -> list[StackRecord]:
 
 def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
     """Ids of the living stacks below one, at any depth, sorted."""
+    rows = conn.execute(_below(), {"the_id": stack_id})
+    return sorted(row.id for row in rows)
+
+
+@functools.cache
+def _below() -> sa.Select[Any]:
+    """Made once: it takes longer to put together than to run."""
     below = (
         sa.select(_stack.c.id)
-        .where(_stack.c.owner_id == stack_id, _stack.c.deleted_at.is_(None))
+        .where(
+            _stack.c.owner_id == sa.bindparam("the_id"),
+            _stack.c.deleted_at.is_(None),
+        )
         .cte("below", recursive=True)
     )
     below = below.union(
@@ -340,7 +351,7 @@ def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
         .join(below, _stack.c.owner_id == below.c.id)
         .where(_stack.c.deleted_at.is_(None))
     )
-    return sorted(row.id for row in conn.execute(sa.select(below.c.id)))
+    return sa.select(below.c.id)
 
 
 def compare_and_set(
@@ -360,17 +371,24 @@ def compare_and_set(
     :param not_locked: refuse when the stack is locked
     :returns: False when somebody else was faster; nothing is written then
     """
-    query = sa.update(_stack).where(
-        _stack.c.id == stack_id,
-        _stack.c.deleted_at.is_(None),
-        _stack.c.current_traversal.is_not_distinct_from(expect_traversal),
-        *conditions,
-    )
+    query = _as_read(not_locked).where(*conditions)
     if statuses is not None:
         query = query.where(_stack.c.status.in_(sorted(statuses)))
-    if not_locked:
-        query = query.where(_stack.c.lock_level.is_(None))
-    return bool(conn.execute(query.values(**values)).rowcount)
+    which = {"the_id": stack_id, "the_traversal": expect_traversal}
+    found = conn.execute(query.values(**values), which)
+    return bool(found.rowcount)
+
+
+@functools.cache
+def _as_read(not_locked: bool) -> sa.Update:
+    """Made once: it takes longer to put together than to run."""
+    traversal = sa.bindparam("the_traversal", type_=sa.String())
+    query = sa.update(_stack).where(
+        _IS_IT,
+        _stack.c.deleted_at.is_(None),
+        _stack.c.current_traversal.is_not_distinct_from(traversal),
+    )
+    return query.where(_stack.c.lock_level.is_(None)) if not_locked else query
 
 
 def base_columns(table: sa.Table) -> dict[str, sa.ColumnElement[Any]]:

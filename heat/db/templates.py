@@ -168,6 +168,22 @@ def _shared_files(
     return (None, False) if found is None else (found.files_id, found.held)
 
 
+_VERSIONS = (
+    sa.select(
+        _template.c.id,
+        _template.c.template,
+        _template.c.environment,
+        _template.c.files,
+        _template.c.facade,
+        _template.c.files_id,
+        _template.c.shares_defaults,
+        _files.c.content_key,
+    )
+    .outerjoin(_files, _files.c.id == _template.c.files_id)
+    .where(_template.c.id.in_(sa.bindparam("the_ids", expanding=True)))
+)
+
+
 def get(conn: sa.Connection, template_id: int) -> TemplateRecord | None:
     """The version with this id, or None."""
     return get_many(conn, [template_id]).get(template_id)
@@ -180,20 +196,7 @@ def get_many(
     wanted = sorted({each for each in template_ids if each is not None})
     found: dict[int, TemplateRecord] = {}
     for chunk in bulk.chunks(wanted):
-        rows = conn.execute(
-            sa.select(
-                _template.c.id,
-                _template.c.template,
-                _template.c.environment,
-                _template.c.files,
-                _template.c.facade,
-                _template.c.files_id,
-                _template.c.shares_defaults,
-                _files.c.content_key,
-            )
-            .outerjoin(_files, _files.c.id == _template.c.files_id)
-            .where(_template.c.id.in_(chunk))
-        ).all()
+        rows = conn.execute(_VERSIONS, {"the_ids": chunk}).all()
         kept = shared_files.get_many(
             conn,
             {row.files_id: row.content_key for row in rows if row.files_id},

@@ -98,5 +98,8 @@ class MutantTest(base.TestCase):
     def test_no_timer(self):
         self.assertCaught("no timer")
 
+    def test_nothing_held(self):
+        self.assertCaught("nothing held")
+
     def test_every_mutant_has_a_test(self):
-        self.assertEqual(10, len(mutants.MUTANTS))
+        self.assertEqual(11, len(mutants.MUTANTS))
