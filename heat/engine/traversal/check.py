@@ -43,7 +43,14 @@ from heat.engine.traversal import (
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.tasks import Result, Task, learn, note, type_of
+from heat.engine.traversal.tasks import (
+    Result,
+    Task,
+    kept,
+    learn,
+    note,
+    type_of,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -102,7 +109,7 @@ def take_up(
             if node.step is Step.REPLACE:
                 way.make(engine, scene, node)
         except Exception as exc:
-            errors[node.key] = exc
+            errors[node.key] = kept(exc, node.row.name)
             node.step = _step_for_error(scene, node)
             node.rsrc = None
     held = hooks.hold(engine, scene, nodes)

@@ -13,8 +13,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from heat.common import exception
 from heat.common.i18n import _
 from heat.db import holders
@@ -30,9 +28,7 @@ from heat.engine.resource import (
 from heat.engine.traversal import begin, gather, lock_nodes, way
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.tasks import Result, Task
-
-LOG = logging.getLogger(__name__)
+from heat.engine.traversal.tasks import Result, Task, kept
 
 # Seconds between two tries of a delete grow up to this.
 _LONGEST_PAUSE = 30
@@ -214,14 +210,8 @@ def cancelled(task: Task, reason: str) -> Result:
 
 
 def _failed(task: Task, error: Exception) -> Result:
+    kept(error, task.node.row.name)
     if not isinstance(error, exception.ResourceFailure):
-        if not isinstance(error, (exception.HeatException, ValueError)):
-            LOG.error(
-                "%s of resource %s failed",
-                task.action,
-                task.node.row.name,
-                exc_info=error,
-            )
         error = exception.ResourceFailure(
             error, task.node.rsrc or task.node.row, task.action
         )

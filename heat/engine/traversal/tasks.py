@@ -15,17 +15,21 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
+from heat.common import exception
 from heat.db import events, properties_data
 from heat.engine.resource import lifecycle, ownership
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
 from heat.engine.traversal.scene import Scene
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(eq=False)
@@ -112,6 +116,28 @@ class Result:
     )
 
 
+def kept(error: Exception, name: str) -> Exception:
+    """An error of a resource, without the frames that it came through.
+
+    Frames hold each other and all that their functions had in hand; so what
+    is forgotten would pass for running until the garbage is collected, and
+    recovery would wait for it. What nobody expected is logged with them.
+    """
+    expected = isinstance(error, (exception.HeatException, ValueError))
+    if not expected and error.__traceback__ is not None:
+        LOG.error("resource %s failed", name, exc_info=error)
+    todo: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while todo:
+        each = todo.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            each.__traceback__ = None
+            todo += [each.__cause__, each.__context__]
+            todo.append(getattr(each, "exc", None))
+    return error
+
+
 def type_of(node: Node) -> str:
     if node.rsrc is None:
         return node.row.resource_type or ""
@@ -148,7 +174,8 @@ def learn(task: Task) -> None:
     try:
         task.begun = begun_with(task)
     except Exception as exc:
-        task.error, task.node.rsrc = exc, None
+        task.error = kept(exc, task.node.row.name)
+        task.node.rsrc = None
 
 
 def begun_with(task: Task) -> dict[str, Any] | None:

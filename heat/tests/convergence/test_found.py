@@ -18,6 +18,8 @@ other stories from them.
 
 from __future__ import annotations
 
+import gc
+
 from heat.engine.stack import actions, converge, delete
 from heat.tests import base
 from heat.tests.convergence import simulation, world
@@ -284,6 +286,19 @@ class FoundTest(Story):
             row[1:4] == ("a", "CREATE", "FAILED")
             for row in self.world.watch._living_rows(self.stack_id)
         )
+
+    def test_a_failure_holds_nothing_that_was_forgotten(self):
+        """Its traceback held the others of its turn, which then failed."""
+        self.enter(
+            ("claimed", None), ("called", None), ("before a commit", "away")
+        )
+        thresholds = gc.get_threshold()
+        self.addCleanup(gc.set_threshold, *thresholds)
+        gc.set_threshold(10**6)
+        self.create({"a": res(wait_secs=5, fail=True), "b": res(wait_secs=5)})
+        self.world.settle()
+        [owner] = self.world.able()[:1]
+        self.assertEqual(set(), owner.engine.in_hand.claims())
 
     def test_who_was_taken_for_dead_begins_nothing_more(self):
         """What it was about to do, others have done meanwhile."""
