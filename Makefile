@@ -98,7 +98,7 @@ cloud-tests: $(STAMP)
 	    --concurrency $(or $(CONCURRENCY),2) '$(or $(TESTS),heat_integrationtests.test_cloud)'
 
 # More on demand: make simulation SEEDS=100000
-SEEDS ?= 1500
+SEEDS ?= 5000
 simulation: $(STAMP)
 	$(BIN)/python -m heat.tests.convergence.simulate --seeds $(SEEDS) \
 	    --processes 2
