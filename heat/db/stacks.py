@@ -329,29 +329,20 @@ def in_progress(conn: sa.Connection) -> list[StackRecord]:
     return _records(conn, query)
 
 
+_LIVING = sa.select(_stack.c.id).where(_stack.c.deleted_at.is_(None))
+_CHILDREN = _LIVING.where(_stack.c.owner_id == sa.bindparam("the_id"))
+_ALL_BELOW = _CHILDREN.cte("below", recursive=True)
+_BELOW = sa.select(
+    _ALL_BELOW.union(
+        _LIVING.join(_ALL_BELOW, _stack.c.owner_id == _ALL_BELOW.c.id)
+    ).c.id
+)
+
+
 def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
     """Ids of the living stacks below one, at any depth, sorted."""
-    rows = conn.execute(_below(), {"the_id": stack_id})
+    rows = conn.execute(_BELOW, {"the_id": stack_id})
     return sorted(row.id for row in rows)
-
-
-@functools.cache
-def _below() -> sa.Select[Any]:
-    """Made once: it takes longer to put together than to run."""
-    below = (
-        sa.select(_stack.c.id)
-        .where(
-            _stack.c.owner_id == sa.bindparam("the_id"),
-            _stack.c.deleted_at.is_(None),
-        )
-        .cte("below", recursive=True)
-    )
-    below = below.union(
-        sa.select(_stack.c.id)
-        .join(below, _stack.c.owner_id == below.c.id)
-        .where(_stack.c.deleted_at.is_(None))
-    )
-    return sa.select(below.c.id)
 
 
 def compare_and_set(

@@ -113,8 +113,18 @@ def new_stack(found: preview_new.NewStack) -> Dict:
     )
     for key in _NOT_SHOWN:
         shown.pop(key, None)
-    shown["resources"] = [_new_resource(stack, r) for r in found.resources]
+    shown["resources"] = _new_resources(found)
     return shown
+
+
+def _new_resources(found: preview_new.NewStack) -> list[Any]:
+    """Resources; in place of one that is a stack a list of those below."""
+    return [
+        _new_resource(found.stack, each)
+        if each.below is None
+        else _new_resources(each.below)
+        for each in found.resources
+    ]
 
 
 def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
@@ -128,7 +138,7 @@ def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
         api.RES_STATUS: "COMPLETE",
         api.RES_STATUS_DATA: "",
         api.RES_CREATION_TIME: None,
-        api.RES_UPDATED_TIME: presenters.time(stack.created_at),
+        api.RES_UPDATED_TIME: None,
         api.RES_REQUIRED_BY: list(found.required_by),
         api.RES_METADATA: found.metadata,
         api.RES_ATTRIBUTES: dict.fromkeys(found.attributes),
@@ -139,6 +149,8 @@ def _new_resource(stack: StackRecord, found: preview_new.NewResource) -> Dict:
     }
     if found.external_id is not None:
         shown["external_id"] = found.external_id
+    if stack.parent_resource_name is not None:
+        shown[api.RES_PARENT_RESOURCE] = stack.parent_resource_name
     return shown
 
 

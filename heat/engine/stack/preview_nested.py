@@ -19,7 +19,7 @@ whatever reads it gets :class:`.unknown.Unknown`, as from a resource.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -28,8 +28,11 @@ from heat.db import resources, stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.environment import environment as env
 from heat.engine.resource import Resource
-from heat.engine.stack import converge, preview_new, unknown
+from heat.engine.stack import converge, unknown
 from heat.engine.template import base as template_base
+
+#: The id of a stack that is not made: no stack ever has it.
+NO_ID: Final = "None"
 
 _NOTHING = {"heat_template_version": "2018-08-31"}
 
@@ -98,11 +101,15 @@ def existing(
     return found if found and found.owner_id == parent.id else None
 
 
-def draft(parent: stacks.StackRecord, made: StackDefinition) -> Any:
+def draft(
+    parent: stacks.StackRecord,
+    made: StackDefinition,
+    resource_name: str | None = None,
+) -> Any:
     """Stands for a child that isn't there yet."""
     return converge.draft_of(
         {
-            "id": preview_new.NO_ID,
+            "id": NO_ID,
             "name": made.name,
             "tenant": parent.tenant,
             "owner_id": parent.id,
@@ -110,6 +117,7 @@ def draft(parent: stacks.StackRecord, made: StackDefinition) -> Any:
             "disable_rollback": True,
             "action": "CREATE",
             "status": "IN_PROGRESS",
+            "parent_resource_name": resource_name,
         }
     )
 

@@ -14,13 +14,15 @@
 Every check of a create is made; then each resource is shown with its
 properties as far as they are known before anything exists. Values of other
 resources are not: they are None, and the properties that use them are named.
+In place of a resource that is a stack of its own stand those below it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
@@ -33,12 +35,17 @@ from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
-from heat.engine.stack import converge, outputs, prepare, unknown
+from heat.engine.stack import (
+    converge,
+    outputs,
+    prepare,
+    preview_nested,
+    unknown,
+)
 from heat.engine.stack.request import Request
 from heat.engine.traversal import gather
 
-#: The id of a stack that is not made: no stack ever has it.
-NO_ID: Final = "None"
+LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +58,7 @@ class NewResource:
     :ivar required_by: names of the resources that need it, sorted
     :ivar external_id: the object of the user's that it takes, as far as
         known; None: it makes one
+    :ivar below: the stack that it is, as far as that is known
     """
 
     name: str
@@ -62,6 +70,7 @@ class NewResource:
     attributes: tuple[str, ...]
     required_by: tuple[str, ...]
     external_id: str | None = None
+    below: NewStack | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,12 +109,20 @@ def create(
         template, params or {}, files or {}, args, environment_files or ()
     )
     tenant = context.project_id or ""
-    identity = HeatIdentifier(tenant, stack_name, NO_ID)
+    identity = HeatIdentifier(tenant, stack_name, preview_nested.NO_ID)
     prepared = prepare.prepare(identity, request)
     draft = _draft(context, identity, args)
     prepare.check(engine, context, draft, prepared)
     engine.db.read(lambda conn: _check_room(conn, engine, identity))
-    made = prepared.definition
+    return _stack(engine, context, draft, prepared.definition)
+
+
+def _stack(
+    engine: Engine,
+    context: RequestContext,
+    draft: stacks.StackRecord,
+    made: StackDefinition,
+) -> NewStack:
     for name in made.resource_definitions:
         made.set_node(name, unknown.UnknownData(name))
     needed = _required_by(made)
@@ -184,7 +201,31 @@ def _resource(
         tuple(sorted(rsrc.attributes_schema)),
         tuple(needed),
         _external_id(known),
+        _below(engine, context, draft, rsrc, settled),
     )
+
+
+def _below(
+    engine: Engine,
+    context: RequestContext,
+    draft: stacks.StackRecord,
+    rsrc: Resource,
+    settled: unknown.Settled,
+) -> NewStack | None:
+    """The stack that a resource is; None: it is none, or nobody can tell."""
+    if not preview_nested.has_child(rsrc) or _external_id(rsrc.t) is not None:
+        return None
+    sources = {each: f"{rsrc.name}/{each}" for each in settled.unknown}
+    try:
+        made = preview_nested.wanted(rsrc, sources)
+    except (exception.HeatException, ValueError) as exc:
+        LOG.debug("preview below %s: %s", rsrc.name, exc)
+        return None
+    if not settled.unknown <= set(made.parameters):
+        # How many a group has, or what they are, is not known yet.
+        return None
+    below = preview_nested.draft(draft, made, rsrc.name)
+    return _stack(engine, context, below, made)
 
 
 def _external_id(wish: rsrc_defn.ResourceDefinition) -> str | None:

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 
 import yaml
@@ -136,6 +137,62 @@ class PreviewTest(base.FunctionalTest):
         self.assertIsNone(second["properties"]["value"])
         self.assertEqual(["value"], second["unknown_properties"])
         self.assertEqual({"n": 1}, second["metadata"])
+        self.assertEqual({}, self.project.stacks())
+
+    def test_create_shows_what_is_below(self):
+        """In place of a resource that is a stack, a list of those below."""
+        leaf = {
+            "heat_template_version": "2018-08-31",
+            "parameters": {"value": {"type": "string"}},
+            "resources": {
+                "inner": {
+                    "type": "OS::Heat::TestResource",
+                    "properties": {"value": {"get_param": "value"}},
+                }
+            },
+            "outputs": {"out": {"value": {"get_attr": ["inner", "output"]}}},
+        }
+        nested = {"type": "leaf.yaml", "properties": {"value": "v"}}
+        made = {"get_attr": ["main", "out"]}
+        template = {
+            "heat_template_version": "2018-08-31",
+            "resources": {
+                "main": nested,
+                "second": {**nested, "properties": {"value": made}},
+                "group": {
+                    "type": "OS::Heat::ResourceGroup",
+                    "properties": {
+                        "count": 2,
+                        "resource_def": nested,
+                    },
+                },
+                "unknown": {
+                    "type": "OS::Heat::ResourceGroup",
+                    "properties": {"count": made, "resource_def": nested},
+                },
+            },
+        }
+        body = {
+            "stack_name": "s",
+            "template": template,
+            "files": {"leaf.yaml": json.dumps(leaf)},
+        }
+        got = self.project.call("POST", "/stacks/preview", body)
+        self.assertEqual(200, got.status_code, got.text)
+        [inner], [second], group, unknown = got.json()["stack"]["resources"]
+        self.assertEqual("inner", inner["resource_name"])
+        self.assertEqual("main", inner["parent_resource"])
+        self.assertEqual("s-main", inner["stack_name"])
+        self.assertEqual("v", inner["properties"]["value"])
+        self.assertEqual("None", inner["stack_identity"]["stack_id"])
+        self.assertEqual(2, len(group))
+        for [each] in group:
+            self.assertEqual("inner", each["resource_name"])
+            self.assertEqual("v", each["properties"]["value"])
+        self.assertIsNone(second["properties"]["value"])
+        self.assertEqual(["value"], second["unknown_properties"])
+        # How many it will have is not known before something exists.
+        self.assertEqual("unknown", unknown["resource_name"])
         self.assertEqual({}, self.project.stacks())
 
     def test_create_is_refused_as_the_create_would_be(self):

@@ -234,7 +234,7 @@ WRITES = (
         "required_by: [str], resource_action: str, resource_identity: any, "
         "resource_name: str, resource_status: str, "
         "resource_status_reason: str, resource_type: str, "
-        "stack_identity: any, stack_name: str, updated_time: str, "
+        "stack_identity: any, stack_name: str, updated_time: ~str, "
         # not published, but answered everywhere
         "creation_time: ~str, "
         # ours
