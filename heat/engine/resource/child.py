@@ -85,6 +85,7 @@ class Wanted:
     :ivar files: contents by name, those of the parent
     :ivar facade: what ``resource_facade`` gives
     :ivar timeout_mins: None for the default of the service
+    :ivar holds: what an update replaces is kept until the parent is updated
     """
 
     name: str
@@ -96,6 +97,7 @@ class Wanted:
     files: Mapping[str, str]
     facade: Mapping[str, Any]
     timeout_mins: int | None = None
+    holds: bool = True
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

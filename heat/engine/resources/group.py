@@ -179,6 +179,10 @@ class GroupResource(stack_resource.StackResource):
         )
         self.update_with_template(self._template(self._next(current, goal)))
 
+    def keeps_replaced(self) -> bool:
+        """Not from batch to batch: there may be no room for all of them."""
+        return self._arrived
+
     def _current(self, goal: Mapping[str, Any]) -> dict[str, Any]:
         """The members as they are; what does not matter is not read."""
         unlimited = rolling_update.UNLIMITED

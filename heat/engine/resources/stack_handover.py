@@ -73,6 +73,11 @@ class Handover(resource.Resource):
             raise exception.Error(_("Nested stacks can't be made here"))
         return port
 
+    def keeps_replaced(self) -> bool:
+        """Whether what an update of the child replaces is kept until the
+        parent is updated, as something there may use it."""
+        return True
+
     def _to_adopt(self) -> dict[str, Any] | None:
         """What the child is to take over, when it was not made yet."""
         resources = child.unpack(self.data())

@@ -157,6 +157,7 @@ class StackResource(stack_handover.Handover):
             files=self.child_template_files(env),
             facade=self._facade(),
             timeout_mins=timeout_mins,
+            holds=self.keeps_replaced(),
         )
 
     def _facade(self) -> dict[str, Any]:
@@ -288,10 +289,9 @@ class StackResource(stack_handover.Handover):
 
     def handle_clean_up(self) -> None:
         """Have the child delete what it has kept of its update."""
-        if self.resource_id is not None:
-            self._begun = self._children().clean_up(
-                self.stack, self.resource_id, self.uuid
-            )
+        if child_id := self.resource_id:
+            port = self._children()
+            self._begun = port.clean_up(self.stack, child_id, self.uuid)
 
     def check_clean_up_complete(self, cookie: Any = None) -> bool:
         return self.resource_id is None or self._ended()

@@ -55,6 +55,7 @@ class Child:
     :param same_defaults: that version has its parameter defaults, too
     :param guard: raises, in the transaction that begins something, when
         the caller may not begin it any more
+    :param holds: what an update replaces is kept until the parent is updated
     """
 
     stack_id: str
@@ -62,6 +63,7 @@ class Child:
     files_of: int | None
     same_defaults: bool
     guard: Callable[[sa.Connection], None]
+    holds: bool = True
 
 
 def create(
@@ -340,7 +342,7 @@ def update(
             values,
             traversal_id,
             observes=observes,
-            holds=child is not None,
+            holds=child is not None and child.holds,
         )
         locks.refuse_locked_below(conn, stack, "update")
         begun = begin.begin(conn, stack, order, timeutils.utcnow())

@@ -320,6 +320,7 @@ class Children:
             parent.env.param_defaults
             == wanted.environment["parameter_defaults"],
             self._guard(parent, wanted.resource_name, wanted.resource_uuid),
+            wanted.holds,
         )
 
     def _guard(

@@ -56,7 +56,8 @@ class EdgeTest(StoryTest):
     def signal(row_id):
         def work(conn):
             signals.hold(conn, row_id)
-            signals.write(conn, row_id, signals.Change({"metadata": {"told": 1}}, {}))
+            told = signals.Change({"metadata": {"told": 1}}, {})
+            signals.write(conn, row_id, told)
 
         return work
 

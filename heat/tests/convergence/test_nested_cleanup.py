@@ -130,6 +130,43 @@ class KeptTest(Case):
         self.assertEqual(1, told.count("UPDATE_COMPLETE"))
 
 
+class RollingTest(Case):
+    def test_a_batch_goes_before_the_next_comes(self):
+        """A group of which one is changed at a time never doubles."""
+
+        def group(value):
+            return hot(
+                {
+                    "n": {
+                        "type": "OS::Heat::ResourceGroup",
+                        "update_policy": {
+                            "rolling_update": {"max_batch_size": 1}
+                        },
+                        "properties": {
+                            "count": 4,
+                            "resource_def": res(value, update_replace=True),
+                        },
+                    }
+                }
+            )
+
+        stack = self.make(group("one"))
+        before = set().union(*self.objects().values())
+        most, done = [], self.happened(stack, "stack", "UPDATE_COMPLETE")
+
+        def counted():
+            most.append(sum(map(len, self.objects().values())))
+            return done()
+
+        self.start_update(stack, group("two"), {})
+        self.world.run_until(counted)
+        self.assertState("UPDATE_COMPLETE", stack)
+        after = set().union(*self.objects().values())
+        self.assertEqual(4, len(after))
+        self.assertFalse(before & after)
+        self.assertEqual(5, max(most))
+
+
 class BackTest(Case):
     def test_a_rollback_returns_to_what_was_kept(self):
         stack = self.make(above("one"))
