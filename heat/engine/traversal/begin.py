@@ -268,10 +268,9 @@ def _graph(
 ) -> build.TraversalGraph:
     """Insert the rows that are missing, draw the graph."""
     if order.cleans:
-        rows = _kept(conn, stack, order, rows)
-    extant = [build.Extant(row.id, frozenset(row.requires)) for row in rows]
-    if order.cleans:
-        return build.build({}, {}, extant, cancels=order.cancels)
+        kept = _as_extant(_kept(conn, stack, order, rows))
+        return build.build({}, {}, kept, cancels=order.cancels)
+    extant = _as_extant(rows)
     if order.action in WALKS:
         there = {row.id for row in rows if _is_there(row)}
         return build.walk(
@@ -288,6 +287,12 @@ def _graph(
         extant,
         cancels=order.cancels,
     )
+
+
+def _as_extant(
+    rows: Sequence[resources.ResourceRecord],
+) -> list[build.Extant]:
+    return [build.Extant(row.id, frozenset(row.requires)) for row in rows]
 
 
 def _kept(
