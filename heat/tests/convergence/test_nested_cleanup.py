@@ -284,9 +284,6 @@ class FailureTest(Case):
 
 class CrashTest(Case):
     def test_before_and_after_the_child_cleans_up(self):
-        class Killed(BaseException):
-            pass
-
         for which in ("claimed", "called", "sending"):
             with self.subTest(which):
                 stack = self.make(above("one"))
@@ -294,20 +291,7 @@ class CrashTest(Case):
                 self.world.run_until(
                     self.happened(stack, "user", "UPDATE_COMPLETE")
                 )
-
-                def kill(point, which=which):
-                    if point == which:
-                        raise Killed
-
-                self.engine.probe = kill
-                try:
-                    self.world.run()
-                except Killed:
-                    pass
-                else:
-                    self.fail("it was not killed")
-                self.engine.probe = lambda _point: None
-                self.engine.engine_id = f"after {which}"
+                self.run_until_killed(which, successor=f"after {which}")
                 recovery.resume(self.engine, alone=True)
                 self.world.run()
                 self.assertState("UPDATE_COMPLETE", stack)

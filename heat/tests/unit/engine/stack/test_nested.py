@@ -145,6 +145,26 @@ class NestedTest(base.TestCase):
 
         return reached
 
+    def run_until_killed(self, point, successor):
+        """The engine dies at a point, and another finds what it left."""
+
+        class Killed(BaseException):
+            pass
+
+        def kill(passed):
+            if passed == point:
+                raise Killed
+
+        self.engine.probe = kill
+        try:
+            self.world.run()
+        except Killed:
+            pass
+        else:
+            self.fail("it was not killed")
+        self.engine.probe = lambda _point: None
+        self.engine.engine_id = successor
+
     def assertState(self, state, stack_id):
         stack = self.world.stack(stack_id)
         self.assertEqual(
@@ -660,27 +680,11 @@ class OtherActionsTest(NestedTest):
 class CrashTest(NestedTest):
     def test_between_the_child_and_its_record(self):
         """The engine dies when the child is made and nobody knows it."""
-
-        class Killed(BaseException):
-            pass
-
-        def kill(point):
-            if point == "called":
-                raise Killed
-
         stack = self.begin(hot({"n": nest(word="w")}))
-        self.engine.probe = kill
-        try:
-            self.world.run()
-        except Killed:
-            pass
-        else:
-            self.fail("it was not killed")
-        self.engine.probe = lambda _point: None
+        self.run_until_killed("called", successor="another")
         [row] = self.world.rows(stack)
         self.assertIsNone(row.physical_id)
         # Another engine finds the claim of a dead one.
-        self.engine.engine_id = "another"
         recovery.resume(self.engine, alone=True)
         self.world.run()
         self.assertState("CREATE_COMPLETE", stack)
