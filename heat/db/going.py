@@ -72,12 +72,11 @@ _IS_GOING = sa.or_(
     _table.c.replaced_by.is_not(None),
     _table.c.action == "DELETE",
 )
-_EVERYTHING = (
-    _GOING.add_columns(_HOLDING.label("holds"))
-    .where(_table.c.stack_id == sa.bindparam("the_id"))
-    .order_by(_table.c.id)
-)
-_NOT_TO_STAY = _EVERYTHING.where(
+_EVERYTHING = _GOING.where(
+    _table.c.stack_id == sa.bindparam("the_id")
+).order_by(_table.c.id)
+# Where all goes, nobody asks of each row what it has kept.
+_NOT_TO_STAY = _EVERYTHING.add_columns(_HOLDING.label("holds")).where(
     sa.or_(_IS_GOING, _HOLDING, _table.c.status == "FAILED")
 )
 
@@ -120,7 +119,7 @@ def rows(
             row.status,
             row.claim_id is not None,
             bool(row.stray) or row.replaced_by is not None,
-            bool(row.holds),
+            not everything and bool(row.holds),
         )
         for row in conn.execute(query, {"the_id": stack_id})
     ]
