@@ -101,7 +101,7 @@ def measure(service: Service, stack: str, name: str, resource: str) -> None:
         times.append(1000 * (time.perf_counter() - began))
         cpu.append(1000 * (service.cpu() - used))
         if answer.status_code != 200:
-            raise SystemExit(f"{name}: {answer.status} {answer.text}")
+            raise SystemExit(f"{name}: {answer.status_code} {answer.text}")
     times.sort()
     print(
         f"{name:10} CPU {statistics.mean(cpu):6.1f}"

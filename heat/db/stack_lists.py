@@ -102,7 +102,8 @@ def list_shown(
     # Few stacks are locked, and eight columns are a third of a row.
     locks = _locks(conn, [row[0] for row in rows if row[_LEVEL] is not None])
     return [
-        ListedRecord(*(*row, tags[row[0]], locks.get(row[0]))) for row in rows
+        ListedRecord._make((*row, tags[row[0]], locks.get(row[0])))
+        for row in rows
     ]
 
 

@@ -47,7 +47,7 @@ def time(when: datetime.datetime | None) -> str | None:
         return None
     if when.tzinfo is not None:
         when = when.astimezone(datetime.UTC).replace(tzinfo=None)
-    return when.replace(microsecond=0).isoformat() + "Z"
+    return when.isoformat(timespec="seconds") + "Z"
 
 
 def identity(stack: Shown | Child) -> HeatIdentifier:
