@@ -33,6 +33,9 @@ OPTION = "concurrency_backend"
 VARIABLE = "HEAT_CONCURRENCY_BACKEND"
 BACKENDS = ("threading", "eventlet")
 
+# So many new objects are looked through at once, in place of 700.
+_YOUNG = 20_000
+
 _DEFAULT_FILES = ("~/.heat/heat.conf", "~/heat.conf", "/etc/heat/heat.conf")
 
 
@@ -83,6 +86,9 @@ def settle_memory() -> None:
     """
     gc.collect()
     gc.freeze()
+    # A request for thousands of parameters makes objects by the hundred
+    # thousand, hardly any of them in circles.
+    gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
 
 
 def _files(argv: Sequence[str]) -> Iterator[str]:

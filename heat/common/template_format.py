@@ -170,30 +170,36 @@ def check_bounds(value: Any, what: str) -> None:
                     _check_unicode(item, what)
             elif item is None or isinstance(item, int):
                 continue
+            elif isinstance(item, (list, tuple)):
+                below.extend(item)
+            elif isinstance(item, float):
+                _check_finite(item, what)
             elif isinstance(item, (dict, Mapping)):
                 _check_keys(item, what)
                 below.extend(item.values())
-            elif isinstance(item, (list, tuple)):
-                below.extend(item)
-            elif isinstance(item, float) and not math.isfinite(item):
-                raise ValueError(
-                    _("The %s holds a number that is too large") % what
-                )
             if len(below) > left:
                 raise ValueError(_too_many(what))
         level = below
 
 
 def _check_keys(item: Mapping[Any, Any], what: str) -> None:
+    try:
+        if "".join(item).isascii():  # as nearly always
+            return
+    except TypeError:
+        pass
     for key in item:
-        if isinstance(key, str) and key.isascii():
-            continue
         if not isinstance(key, str):
             raise ValueError(
                 _("The %(what)s holds the key %(key)r, keys must be strings")
                 % {"what": what, "key": key}
             )
         _check_unicode(key, what)
+
+
+def _check_finite(number: float, what: str) -> None:
+    if not math.isfinite(number):
+        raise ValueError(_("The %s holds a number that is too large") % what)
 
 
 def _check_unicode(text: str, what: str) -> None:

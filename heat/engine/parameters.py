@@ -88,8 +88,9 @@ def _to_json(value: Any) -> Any:
             value = json.loads(value)
         except (ValueError, RecursionError) as exc:
             raise ValueError(_("Value must be valid JSON: %s") % exc) from exc
-    if isinstance(value, (dict, list)):
+        # What is no text has been looked at where it came in, as a whole.
         template_format.check_bounds(value, _("value"))
+    if isinstance(value, (dict, list)):
         return value
     raise ValueError(_("Value must be valid JSON: a map or a list"))
 
@@ -327,7 +328,7 @@ class Parameters(Mapping[str, Any]):
         """What a request or environment gave: a number as it came, a map
         or list as text; None for a parameter that has its default."""
         value = self._given.get(name)
-        if value is None or isinstance(value, str | int | float):
+        if value is None or isinstance(value, (str, int, float)):
             return value
         return self.schemata[name].public(self[name])
 

@@ -95,10 +95,10 @@ def copied(value: Any) -> Any:
     """A copy of a JSON value, made faster than by the copy module."""
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, (dict, Mapping)):
-        return {key: copied(each) for key, each in value.items()}
     if isinstance(value, list):
         return [copied(each) for each in value]
+    if isinstance(value, (dict, Mapping)):
+        return {key: copied(each) for key, each in value.items()}
     return value
 
 

@@ -87,7 +87,7 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     Maps deeply, everything else replaced; null does not erase a map.
     """
     for key, value in new.items():
-        if isinstance(value, str):
+        if isinstance(value, (str, int, float)):
             # As most are; asking whether it's a map takes longer.
             old[key] = value
             continue
@@ -224,7 +224,7 @@ def _merge_parameters(
 ) -> None:
     for key, value in new.items():
         strategy = strategies.of(key)
-        if isinstance(value, str) and (
+        if isinstance(value, (str, int, float)) and (
             strategy == OVERWRITE or old.get(key) is None
         ):
             old[key] = value

@@ -271,7 +271,7 @@ class _Tree:
         if self._words is None:
             self._words = set()
             for body in self._all():
-                self._words.update(_strings(body))
+                self._words |= _strings(body)
         return self._words
 
 
@@ -279,16 +279,21 @@ def _may_be_template(text: str) -> bool:
     return any(key in text for key in template_format.VERSION_KEYS)
 
 
-def _strings(value: Any) -> Iterator[str]:
-    below = [value]
-    while below:
-        item = below.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, list):
-            below.extend(item)
-        elif isinstance(item, dict):
-            below.extend(item.values())
+def _strings(value: Any) -> set[str]:
+    """All texts that are values in it, at any depth."""
+    found: set[str] = set()
+    level = [value]
+    while level:
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, str):
+                found.add(item)
+            elif isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+        level = below
+    return found
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -42,6 +42,8 @@ KEYS = (
     "label",
     "immutable",
 )
+_KNOWN = {False: KEYS, True: (*KEYS, "tags")}
+_KNOWN_SETS = {tags: frozenset(keys) for tags, keys in _KNOWN.items()}
 GROUP_KEYS = ("label", "description", "parameters")
 
 
@@ -200,8 +202,9 @@ def read_schema(
     :raises StackValidationFailed: naming the place
     """
     path = f"parameters.{name}"
-    known = (*KEYS, "tags") if tags else KEYS
-    check_keys(value, known, path, _("A parameter"))
+    if not isinstance(value, dict) or not value.keys() <= _KNOWN_SETS[tags]:
+        # There may be thousands: words are looked up for a wrong one only.
+        check_keys(value, _KNOWN[tags], path, _("A parameter"))
     if value.get("type") is None:
         raise _wrong(
             path,
