@@ -85,10 +85,11 @@ def _gather(
 ) -> tuple[list[Node], list[NodeKey]]:
     _preload(conn, scene)
     early = _take_inputs(conn, scene, keys)
+    keys = [key for key in keys if key not in early]
     nodes = [
         scene.preloaded.pop(key) for key in keys if key in scene.preloaded
     ]
-    met = early.union(node.key for node in nodes)
+    met = {node.key for node in nodes}
     keys = [key for key in keys if key not in met]
     rows = resources.get_many(conn, {key[0] for key in keys})
     acting = _acting_rows(conn, scene, rows, keys)
