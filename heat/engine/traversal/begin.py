@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -308,10 +308,23 @@ def _kept(
     return [
         row
         for row in rows
-        if row.id in old
-        or row.name not in wishes.types
-        or row.current_template_id != wishes.template_id
+        if row.id in old or not is_made(row, wishes.types, wishes.template_id)
     ]
+
+
+def is_made(
+    row: resources.ResourceRecord, names: Container[str], template_id: int
+) -> bool:
+    """Whether a completed update to a version has made this row.
+
+    :param names: of the resources that the version wants
+    """
+    return (
+        row.name in names
+        and row.current_template_id == template_id
+        # Planned by a traversal to the same version that was superseded.
+        and row.action != "INIT"
+    )
 
 
 def _is_there(row: resources.ResourceRecord) -> bool:

@@ -114,6 +114,19 @@ class KeptTest(Case):
         self.assertEqual({new}, self.objects()["in"])
         self.assertNotEqual(old, new)
 
+    def test_a_replacement_that_was_only_planned(self):
+        """The same version is asked for again before it was begun."""
+        stack = self.make(above("one"))
+        child = self.child(stack)
+        self.start_update(stack, above("two"), FILES)
+        self.world.run_until(lambda: len(self.world.rows(child)) == 2)
+        self.world.bus.messages.clear()
+        self.start_update(stack, above("two"), FILES)
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(1, len(self.world.rows(child)))
+        self.assertEqual({self.inner(stack)}, self.objects()["in"])
+
     def test_an_update_that_replaces_nothing_keeps_nothing(self):
         stack = self.make(above("one"))
         files = {
