@@ -49,7 +49,6 @@ from heat.engine.traversal import (
     rows,
     wanted,
 )
-from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task, note
 
@@ -250,7 +249,7 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
                 conn, row_id, task.claim_id, values, release=False
             ):
                 rows.save_data(conn, [Result(task.node, task)], again=again)
-                if task.node.step is Step.RESUME:
+                if task.node.step in rows.FINDING:
                     rows.take_from_strays(conn, task.node)
             elif "lock_found" in values:
                 # Not recorded, so it must not be locked.

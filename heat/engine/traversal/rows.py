@@ -122,7 +122,7 @@ def _write_operation(
         batch.forget(result)
     elif result.node.step is Step.HAND_BACK and not result.superseded:
         _settle(conn, scene, result)
-    elif result.node.step is Step.RESUME:
+    elif result.node.step in FINDING:
         take_from_strays(conn, result.node)
 
 
@@ -188,8 +188,13 @@ def _settle(conn: sa.Connection, scene: Scene, result: Result) -> None:
     claims.settle(conn, node.row, rsrc.resource_id, below, wanted)
 
 
+# Steps that may find an object that was made before, of which nobody was
+# told: a create that goes on, and an update of what was never created.
+FINDING = frozenset({Step.RESUME, Step.UPDATE})
+
+
 def take_from_strays(conn: sa.Connection, node: Node) -> None:
-    """Let a resumed create have the object that it found for itself alone.
+    """Let who found an object that was made before have it for itself alone.
 
     Whose create it was may have come back in between, found its claim lost,
     and put the object down as one to delete.

@@ -18,12 +18,15 @@ other stories from them.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 
 from heat.engine.stack import actions, converge, delete
+from heat.engine.traversal import gather, scene
 from heat.tests import base
 from heat.tests.convergence import simulation, world
 from heat.tests.convergence.test_stories import attr, hot, res
+from heat.tests.unit.engine.stack.test_nested import text
 
 
 class Story(base.TestCase):
@@ -42,11 +45,17 @@ class Story(base.TestCase):
         owner = self.world.able()[0]
         self.world.start(owner, "request", lambda: call(owner.engine))
 
-    def create(self, resources, **args):
+    def create(self, resources, files=None, **args):
         args.setdefault("disable_rollback", True)
         self.do(
             lambda engine: converge.create(
-                engine, self.world.context, "s", hot(resources), {}, {}, args
+                engine,
+                self.world.context,
+                "s",
+                hot(resources),
+                {},
+                files or {},
+                args,
             )
         )
         (self.stack_id,) = self.world.watch.stack_ids()
@@ -199,8 +208,7 @@ class FoundTest(Story):
         retained = {**res(), "deletion_policy": "retain"}
         self.enter(("called", "kill"))
         self.create({"a": retained})
-        while self.world.plan:
-            self.assertTrue(self.world.step())
+        self.step_until(lambda: not self.world.plan)
         self.update({"b": res()})
         self.rest("UPDATE_COMPLETE", 1)
 
@@ -245,8 +253,7 @@ class FoundTest(Story):
         self.enter(("called", None), ("after a commit", "stall"))
         self.create({"a": retained})
         sleeper = self.world.engines[0]
-        while self.world.plan:
-            self.assertTrue(self.world.step())
+        self.step_until(lambda: not self.world.plan)
         self.update({"b": res()})
         self.rest("UPDATE_COMPLETE", 1)
         self.world.wake(sleeper)
@@ -280,10 +287,50 @@ class FoundTest(Story):
                 self.world.wake(sleeper)
                 self.rest("CREATE_COMPLETE", 1)
 
-    def released(self):
+    def test_a_stray_that_an_update_finds(self):
+        """So is a nested stack, of which nobody was told."""
+        self.enter(
+            ("claimed", "kill"),
+            ("before a call", "stall"),
+            # About to release what the sleeper holds.
+            ("before a commit", "pause"),
+        )
+        child = hot({"a": res()})
+        self.create({"a": {"type": "child.yaml"}}, {"child.yaml": text(child)})
+        while self.world.plan:
+            self.step_or_sweep()
+        [sleeper] = [each for each in self.world.engines if not each.able]
+        [other] = self.world.able()
+        self.world.wake(sleeper)
+        # The nested stack is there, and no row says so yet.
+        self.world.plan[:] = [("sending", "pause")]
+        with self.asleep(other):
+            self.step_until(lambda: not self.world.plan)
+        with self.asleep(sleeper):
+            self.step_until(lambda: self.released("UPDATE"))
+        with self.asleep(other):
+            self.step_until(lambda: self.strays() == 1)
+        self.rest("CREATE_COMPLETE", 1)
+
+    @contextlib.contextmanager
+    def asleep(self, owner):
+        owner.stalled_at = self.world.now
+        yield
+        self.world.wake(owner)
+
+    def strays(self):
+        return sum(
+            row[7] for row in self.world.watch._living_rows(self.stack_id)
+        )
+
+    def step_until(self, happened):
+        while not happened():
+            self.assertTrue(self.world.step())
+
+    def released(self, action="CREATE"):
         """Whether what an engine held that is taken for dead is free."""
         return any(
-            row[1:4] == ("a", "CREATE", "FAILED")
+            row[1:4] == ("a", action, "FAILED")
             for row in self.world.watch._living_rows(self.stack_id)
         )
 
@@ -319,8 +366,7 @@ class FoundTest(Story):
         made = self.world.watch.objects(self.stack_id).pop()
         self.world.plan[:] = [("claimed", "pause")]
         self.update({"b": {**res(), "external_id": made}})
-        while self.world.plan:
-            self.assertTrue(self.world.step())
+        self.step_until(lambda: not self.world.plan)
         self.update({"a": res()})
         self.rest("UPDATE_COMPLETE", 1)
         [row] = self.world.watch._living_rows(self.stack_id)
@@ -339,6 +385,28 @@ class FoundTest(Story):
             for row in self.world.watch._living_rows(self.stack_id)
         ):
             self.assertTrue(self.world.step())
+
+
+class TooEarlyTest(base.TestCase):
+    """Who comes to a node before that has all its inputs."""
+
+    def test_it_takes_nothing_that_was_read_ahead(self):
+        """Else they might come while it makes up its mind without them."""
+        made = world.World()
+        self.addCleanup(made.close)
+        stack_id = made.create(hot({"a": res("x"), "b": res(attr("a"))}))
+        stack = made.stack(stack_id)
+        found = made.db.read(
+            lambda conn: scene.Scene.load(
+                conn, stack.id, stack.current_traversal, made.context
+            )
+        )
+        ids = {row.name: row.id for row in made.rows(stack_id)}
+        nodes, gone = gather.gather(
+            made.engines[0], found, [(ids["a"], True), (ids["b"], True)]
+        )
+        self.assertEqual(["a"], [node.row.name for node in nodes])
+        self.assertEqual([], gone)
 
 
 class CreateAgainTest(base.TestCase):
