@@ -278,14 +278,18 @@ class StackResource(stack_handover.Handover):
         """The child is repaired, whatever has failed."""
         return False
 
+    def resume_create(self, found: bool) -> None:
+        """A child that has failed meanwhile is repaired, as by an update."""
+        state = self._children().state(self.child_id)
+        if state is not None and state.status == self.FAILED:
+            self.update_with_template(
+                self.child_template(), self.child_params()
+            )
+
     def check_create_complete(self, cookie: Any = None) -> bool:
         return self._ended(made=True)
 
-    def check_update_complete(self, cookie: Any = None) -> bool:
-        return self._ended(made=True)
-
-    def check_adopt_complete(self, cookie: Any = None) -> bool:
-        return self._ended(made=True)
+    check_update_complete = check_adopt_complete = check_create_complete
 
     def handle_clean_up(self) -> None:
         """Have the child delete what it has kept of its update."""
@@ -296,14 +300,10 @@ class StackResource(stack_handover.Handover):
     def check_clean_up_complete(self, cookie: Any = None) -> bool:
         return self.resource_id is None or self._ended()
 
-    def handle_clean_up_cancel(self, cookie: Any) -> None:
-        self._cancel()
-
     def handle_create_cancel(self, cookie: Any) -> None:
         self._cancel()
 
-    def handle_update_cancel(self, cookie: Any) -> None:
-        self._cancel()
+    handle_update_cancel = handle_clean_up_cancel = handle_create_cancel
 
     def handle_preempt(self) -> None:
         """A newer traversal wants the resource: let the child stop."""

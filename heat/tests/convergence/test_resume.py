@@ -22,6 +22,7 @@ from heat.engine.stack import lock
 from heat.engine.traversal import recovery
 from heat.tests.convergence import test_found
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
+from heat.tests.unit.engine.stack import test_nested
 
 
 class KilledTest(test_found.Story):
@@ -244,3 +245,34 @@ class HandOverTest(StoryTest):
         self.world.run()
         self.assertState("CREATE_COMPLETE", stack)
         self.assertEqual(1, len(self.named(stack, "a")))
+
+
+class ChildTest(test_nested.NestedTest):
+    def test_one_that_has_failed_meanwhile_is_repaired(self):
+        self.refusing = True
+        case = self
+
+        class Flaky(test_resource.TestResource):
+            __test__ = False
+
+            def handle_create(self):
+                if case.refusing:
+                    raise ValueError("not today")
+                return super().handle_create()
+
+        self.world.plugins.add("Test::Flaky", Flaky)
+        child = hot({"in": {"type": "Test::Flaky"}})
+        stack = self.begin(
+            hot({"n": {"type": "own.yaml"}}),
+            {"own.yaml": test_nested.text(child)},
+        )
+        self.world.run_until(lambda: self.child(stack) is not None)
+        # Whoever waits for the child goes, and nobody knows it yet.
+        self.world._waiting.clear()
+        self.world.run()
+        self.assertState("CREATE_FAILED", self.child(stack))
+        self.refusing = False
+        self.engine.engine_id = "another"
+        recovery.resume(self.engine, alone=True)
+        self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
