@@ -20,10 +20,13 @@ from heat.db import models
 _table = models.resource
 
 
-def is_held(conn: sa.Connection, uuid: str, engine_id: str) -> bool:
-    """Whether an engine holds the row of this uuid.
+def record(
+    conn: sa.Connection, uuid: str, engine_id: str, physical_id: str
+) -> bool:
+    """Write the id of an object that is made in this very transaction.
 
-    It stays so until the transaction ends: whoever releases the row waits.
+    :returns: whether the engine holds the row of this uuid. It stays so
+        until the transaction ends: whoever releases the row waits.
     """
     result = conn.execute(
         sa.update(_table)
@@ -32,7 +35,10 @@ def is_held(conn: sa.Connection, uuid: str, engine_id: str) -> bool:
             _table.c.engine_id == engine_id,
             _table.c.claim_id.is_not(None),
         )
-        .values(atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1)
+        .values(
+            nova_instance=physical_id,
+            atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1,
+        )
     )
     return bool(result.rowcount)
 

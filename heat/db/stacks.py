@@ -181,9 +181,9 @@ def insert(conn: sa.Connection, values: Mapping[str, Any]) -> str:
     """Insert a stack and return its id (made here if absent).
 
     :param values: columns; ``tags`` beside them, if any
-    :raises StackExists: the tenant has a living stack of this name; only
-        nested stacks (with ``owner_id``) may share one. Two creates that
-        race are told apart by a unique key.
+    :raises StackExists: the tenant has a living stack of this name, or of
+        a nested one (with ``owner_id``), which may share one, there is or
+        was this very one. Creates that race are told apart by unique keys.
     """
     columns = dict(values)
     tags = columns.pop("tags", None)
@@ -200,7 +200,8 @@ def insert(conn: sa.Connection, values: Mapping[str, Any]) -> str:
     except db_exc.DBDuplicateEntry as error:
         # The statement quotes the column in any case; the cause does not.
         cause = getattr(error.inner_exception, "orig", error)
-        if "live_name_key" not in str(cause):
+        named = "live_name_key" in str(cause)
+        if not named and columns.get("owner_id") is None:
             raise
         raise exception.StackExists(stack_name=columns["name"]) from error
     if tags:

@@ -165,6 +165,15 @@ class Overridable(Memory):
         do more."""
         return None
 
+    #: how often, in the running operation, its row was written by the
+    #: transaction that began something elsewhere
+    recorded = 0
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the row says by now all that a crash must not forget."""
+        return False
+
     def resume_create(self, found: bool) -> Any:
         """Go on with a create whose engine stopped while it waited.
 

@@ -177,11 +177,9 @@ class StackResource(stack_handover.Handover):
         timeout_mins: int | None = None,
         adopt_data: Any = None,
     ) -> None:
-        child_id = self._id_to_make()
+        port, child_id = self._children(), self._id_to_make()
         wanted = self._wanted(child_template, user_params, timeout_mins)
-        self._begun = self._children().create(
-            self.stack, child_id, wanted, adopt_data
-        )
+        self._began(port.create(self.stack, child_id, wanted, adopt_data))
         self._is_made(child_id)
 
     def _id_to_make(self) -> str:
@@ -207,21 +205,29 @@ class StackResource(stack_handover.Handover):
 
         :raises UpdateReplace: somebody has deleted the child
         """
-        child_id = self._id_to_make()
+        port, child_id = self._children(), self._id_to_make()
         wanted = self._wanted(child_template, user_params, timeout_mins)
         adopts = self._to_adopt()
         unmade = self.resource_id is None or adopts is not None
         self._outputs = None
         try:
-            self._begun = (
-                unmade
-                and self._children().create(
-                    self.stack, child_id, wanted, adopts
-                )
-            ) or self._children().update(self.stack, child_id, wanted)
+            self._began(
+                (unmade and port.create(self.stack, child_id, wanted, adopts))
+                or port.update(self.stack, child_id, wanted)
+            )
         except exception.EntityNotFound as exc:
             raise resource.UpdateReplace(self.name) from exc
         self._is_made(child_id)
+
+    def _began(self, begun: bool) -> None:
+        """What began in the child was recorded in our row, too."""
+        self._begun = begun
+        self.recorded += begun
+
+    @property
+    def is_recorded(self) -> bool:
+        # A crash forgets the digest: then the child is looked at.
+        return self.recorded > 0 and self.data().keys() <= {_DIGEST}
 
     def _digest(self) -> str:
         """Stands for all that makes the child, but the properties."""
@@ -244,8 +250,7 @@ class StackResource(stack_handover.Handover):
         return ""
 
     def changed_beyond(self) -> str:
-        known = self.data().get(_DIGEST)
-        if known is not None and known != self._digest():
+        if self.data().get(_DIGEST) != self._digest():
             return _("what makes the nested stack changed")
         if self._has_hooks():
             return _("resources of its stack may wait for a hook")
@@ -285,6 +290,7 @@ class StackResource(stack_handover.Handover):
             self.update_with_template(
                 self.child_template(), self.child_params()
             )
+        self.data_set(_DIGEST, self._digest())
 
     def check_create_complete(self, cookie: Any = None) -> bool:
         return self._ended(made=True)
@@ -294,8 +300,8 @@ class StackResource(stack_handover.Handover):
     def handle_clean_up(self) -> None:
         """Have the child delete what it has kept of its update."""
         if child_id := self.resource_id:
-            port = self._children()
-            self._begun = port.clean_up(self.stack, child_id, self.uuid)
+            begun = self._children().clean_up(self.stack, child_id, self.uuid)
+            self._began(begun)
 
     def check_clean_up_complete(self, cookie: Any = None) -> bool:
         return self.resource_id is None or self._ended()
@@ -366,14 +372,13 @@ class StackResource(stack_handover.Handover):
     def handle_suspend(self) -> None:
         self._act(self.SUSPEND)
 
-    def check_suspend_complete(self, cookie: Any = None) -> bool:
-        return self._ended()
-
     def handle_resume(self) -> None:
         self._act(self.RESUME)
 
-    def check_resume_complete(self, cookie: Any = None) -> bool:
+    def check_suspend_complete(self, cookie: Any = None) -> bool:
         return self._ended()
+
+    check_resume_complete = check_suspend_complete
 
     def handle_check(self) -> None:
         if self.external:
@@ -389,14 +394,13 @@ class StackResource(stack_handover.Handover):
     def handle_lock(self, level: str, reason: str | None) -> None:
         """The child has begun its part already."""
 
-    def check_lock_complete(self, cookie: Any = None) -> bool:
-        return self.resource_id is None or self._ended()
-
     def handle_unlock(self) -> None:
         """The child has begun its part already."""
 
-    def check_unlock_complete(self, cookie: Any = None) -> bool:
+    def check_lock_complete(self, cookie: Any = None) -> bool:
         return self.resource_id is None or self._ended()
+
+    check_unlock_complete = check_lock_complete
 
     # -- outputs -----------------------------------------------------------
 
@@ -415,9 +419,7 @@ class StackResource(stack_handover.Handover):
         return child.output_value(self.name, self._outputs, op)
 
     def _resolve_attribute(self, name: str) -> Any:
-        if self.resource_id is None:
-            return None
-        return self.get_output(name)
+        return None if self.resource_id is None else self.get_output(name)
 
     def _keep_reference(self) -> None:
         """Remember what ``get_resource`` gives: it is asked for when no
@@ -427,8 +429,7 @@ class StackResource(stack_handover.Handover):
             if _REFERENCE in self.data():
                 self.data_delete(_REFERENCE)
             return
-        value = self.get_output(REFERENCE_OUTPUT)
-        if value is not None:
+        if (value := self.get_output(REFERENCE_OUTPUT)) is not None:
             self.data_set(_REFERENCE, str(value))
 
     def get_reference_id(self) -> str:

@@ -228,27 +228,26 @@ class Children:
         :raises EntityNotFound: there was one, and it was deleted
         :raises HeatException, ValueError: of class 400
         """
-        found = self._find(child_id, show_deleted=True)
-        if found is not None and found.deleted_at is not None:
-            raise exception.EntityNotFound(entity="Stack", name=child_id)
-        if found is not None:
+        try:
+            converge.create(
+                self._engine,
+                parent.context,
+                wanted.name,
+                wanted.template,
+                wanted.environment,
+                wanted.files,
+                _args(wanted),
+                owner_id=parent.id,
+                nested_depth=parent.nested_depth + 1,
+                user_creds_id=parent.user_creds_id,
+                stack_user_project_id=parent.stack_user_project_id,
+                parent_resource_name=wanted.resource_name,
+                child=self._place(parent, child_id, wanted),
+                adopted=None if adopts is None else adopt.read(adopts),
+            )
+        except exception.StackExists:
+            self._get(child_id)
             return False
-        converge.create(
-            self._engine,
-            parent.context,
-            wanted.name,
-            wanted.template,
-            wanted.environment,
-            wanted.files,
-            _args(wanted),
-            owner_id=parent.id,
-            nested_depth=parent.nested_depth + 1,
-            user_creds_id=parent.user_creds_id,
-            stack_user_project_id=parent.stack_user_project_id,
-            parent_resource_name=wanted.resource_name,
-            child=self._place(parent, child_id, wanted),
-            adopted=None if adopts is None else adopt.read(adopts),
-        )
         return True
 
     def update(
@@ -319,18 +318,21 @@ class Children:
             parent.definition.version_id,
             parent.env.param_defaults
             == wanted.environment["parameter_defaults"],
-            self._guard(parent, wanted.resource_name, wanted.resource_uuid),
+            self._guard(
+                parent, wanted.resource_name, wanted.resource_uuid, child_id
+            ),
             wanted.holds,
         )
 
     def _guard(
-        self, parent: StackView, name: str, resource_uuid: str | None
+        self, parent: StackView, name: str, uuid: str | None, child_id: str
     ) -> Callable[[sa.Connection], None]:
-        """Checks, inside of a transaction, that we may begin on the child."""
+        """Checks, inside of a transaction, that we may begin on the child,
+        and writes down that it is there."""
         engine_id = self._engine.engine_id
 
         def check(conn: sa.Connection) -> None:
-            if not holders.is_held(conn, resource_uuid or "", engine_id):
+            if not holders.record(conn, uuid or "", engine_id, child_id):
                 raise exception.Error(
                     _("This engine does not work on resource %s any more")
                     % name
@@ -358,7 +360,7 @@ class Children:
             self._engine,
             parent.context,
             stack,
-            self._guard(parent, name, resource_uuid),
+            self._guard(parent, name, resource_uuid, child_id),
         )
         return True
 

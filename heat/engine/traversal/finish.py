@@ -49,6 +49,7 @@ from heat.engine.traversal import (
     rows,
     wanted,
 )
+from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task, note
 
@@ -225,7 +226,7 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     From here on a crash finds the object by its id; and what a signal
     needs that comes before the end, such as who may send it, is there.
     """
-    fresh = [task for task in tasks if not task.saved]
+    fresh = [task for task in tasks if not _is_recorded(task)]
     if not fresh:
         return
 
@@ -249,7 +250,7 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
                 conn, row_id, task.claim_id, values, release=False
             ):
                 rows.save_data(conn, [Result(task.node, task)], again=again)
-                if task.node.step in rows.FINDING:
+                if task.node.step is Step.RESUME:
                     rows.take_from_strays(conn, task.node)
             elif "lock_found" in values:
                 # Not recorded, so it must not be locked.
@@ -259,9 +260,18 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
     prop_ids = engine.db.run(work)
     for task in fresh:
         task.saved = task.noted = True
+        task.checkpoints += 1
         if task.node.rsrc is not None:
             task.node.data = task.node.rsrc.data()
         task.prop_data_id = prop_ids.get(task.node.row.id, task.prop_data_id)
+
+
+def _is_recorded(task: Task) -> bool:
+    """Whether there is nothing to record, or whoever made it has done so."""
+    rsrc = task.node.rsrc
+    if task.noted and rsrc is not None and rsrc.is_recorded:
+        task.saved = True
+    return task.saved
 
 
 def record_stray(engine: Engine, result: Result) -> None:

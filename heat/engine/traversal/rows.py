@@ -122,7 +122,7 @@ def _write_operation(
         batch.forget(result)
     elif result.node.step is Step.HAND_BACK and not result.superseded:
         _settle(conn, scene, result)
-    elif result.node.step in FINDING:
+    elif result.node.step is Step.RESUME:
         take_from_strays(conn, result.node)
 
 
@@ -137,8 +137,9 @@ def _write_claimed(
     row = result.node.row
     if "metadata" not in values:
         return resources.update_claimed(conn, row.id, task.claim_id, values)
-    # The claim has raised it, and so has the checkpoint, if there was one.
-    known = row.atomic_key + 1 + int(task.saved)
+    # The claim has raised it, and so has whatever recorded what was made.
+    recorded = result.node.rsrc.recorded if result.node.rsrc else 0
+    known = row.atomic_key + 1 + task.checkpoints + recorded
     if resources.update_claimed(
         conn, row.id, task.claim_id, values, atomic_key=known
     ):
@@ -188,13 +189,8 @@ def _settle(conn: sa.Connection, scene: Scene, result: Result) -> None:
     claims.settle(conn, node.row, rsrc.resource_id, below, wanted)
 
 
-# Steps that may find an object that was made before, of which nobody was
-# told: a create that goes on, and an update of what was never created.
-FINDING = frozenset({Step.RESUME, Step.UPDATE})
-
-
 def take_from_strays(conn: sa.Connection, node: Node) -> None:
-    """Let who found an object that was made before have it for itself alone.
+    """Let a resumed create have the object that it found for itself alone.
 
     Whose create it was may have come back in between, found its claim lost,
     and put the object down as one to delete.

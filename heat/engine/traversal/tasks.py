@@ -42,6 +42,7 @@ class Task:
     :ivar noted: its beginning is recorded: event and properties
     :ivar due_at: not to be polled before (monotonic seconds)
     :ivar saved: what it made so far is recorded
+    :ivar checkpoints: how often that was done
     :ivar tries: how often it was begun again
     :ivar again: it is to be begun again, not polled
     :ivar remark: the reason that its event and row will show
@@ -58,6 +59,7 @@ class Task:
     taken_at: float = 0.0
     noted: bool = False
     saved: bool = False
+    checkpoints: int = 0
     due_at: float = 0.0
     tries: int = 0
     again: bool = False

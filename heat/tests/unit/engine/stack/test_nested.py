@@ -678,12 +678,12 @@ class OtherActionsTest(NestedTest):
 
 
 class CrashTest(NestedTest):
-    def test_between_the_child_and_its_record(self):
-        """The engine dies when the child is made and nobody knows it."""
+    def test_a_child_and_its_record_are_one(self):
+        """The engine dies when it has just made the child."""
         stack = self.begin(hot({"n": nest(word="w")}))
         self.run_until_killed("called", successor="another")
-        [row] = self.world.rows(stack)
-        self.assertIsNone(row.physical_id)
+        ids = self.world.db.read(lambda conn: stacks.descendants(conn, stack))
+        self.assertEqual([self.child(stack)], ids)
         # Another engine finds the claim of a dead one.
         recovery.resume(self.engine, alone=True)
         self.world.run()
