@@ -216,10 +216,25 @@ def _write_at_once(conn: sa.Connection, batch: _Batch, result: Result) -> None:
     elif step is Step.PASS:
         _keep(conn, scene, result, batch.attr_ids, [], external=True)
         batch.events.append(_passed_event(scene, result, batch.now))
+    elif step is Step.NOTHING and result.node.row.external:
+        _uncover(conn, result.node.row)
     elif step in (Step.DROP, Step.FORGET):
         batch.dropped.append(result.node.row.id)
         if step is Step.FORGET:
             batch.forget(result)
+
+
+def _uncover(conn: sa.Connection, row: resources.ResourceRecord) -> None:
+    """Let a row show what it is, which LOCK or UNLOCK has left covered.
+
+    Its object was Heat's when that began, and became the user's meanwhile.
+    """
+    if row.shown_action in stacks.LOCKING:
+        base = (row.action, row.status, row.status_reason)
+        columns = ("action", "status", "status_reason")
+        values = dict(zip(columns, base, strict=True))
+        values |= dict.fromkeys(f"base_{name}" for name in columns)
+        resources.update_unclaimed(conn, [row.id], values)
 
 
 def _put_values(

@@ -455,6 +455,28 @@ class LevelAllTest(LockTest):
             "the object is external: left alone", self.reasons(stack)
         )
 
+    def test_what_became_the_users_while_it_was_being_locked(self):
+        """Its engine stopped, and an adoption that ran on took the object."""
+        stack = self.make(hot({"a": lockable(), "b": lockable()}))
+        row = self.world.living(stack)["a"]
+        self.begin_lock(stack)
+        self.world.db.run(
+            lambda conn: resources.set_values(
+                conn,
+                [row.id],
+                {
+                    "external": True,
+                    "action": "LOCK",
+                    "status": "FAILED",
+                    "base_action": "CREATE",
+                    "base_status": "COMPLETE",
+                },
+            )
+        )
+        self.world.run()
+        self.assertState("LOCK_COMPLETE", stack)
+        self.assertEqual("CREATE_COMPLETE", self.shown(stack)["a"])
+
     def test_what_still_runs_is_waited_for(self):
         for level in ("all", "stacks"):
             with self.subTest(level=level):
