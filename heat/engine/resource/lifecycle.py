@@ -267,6 +267,8 @@ class Operation:
         never
     :param arguments: for ADOPT, RESTORE, LOCK ...: what ``handle_`` takes
     :param monotonic: the clock, in seconds
+    :param is_free: tells whether it may have an object of this id that is
+        found for it; None: any
     """
 
     def __init__(
@@ -278,6 +280,7 @@ class Operation:
         timeout_at: float | None = None,
         arguments: tuple[Any, ...] = (),
         monotonic: Callable[[], float] = time.monotonic,
+        is_free: Callable[[str], bool] | None = None,
     ) -> None:
         self.rsrc = rsrc
         self.action = action
@@ -288,6 +291,7 @@ class Operation:
         self._before = before
         self._arguments = arguments
         self._monotonic = monotonic
+        self._is_free = is_free
         self._started = monotonic()
         self._change: _Change | None = None
         self._steps: Iterator[Any] | None = None
@@ -352,7 +356,7 @@ class Operation:
             if not rsrc.accepts_anything:
                 rsrc.properties.validate()
         if self.action == state.DELETE and rsrc.resource_id is None:
-            rsrc.resource_id_set(rsrc.find_made())
+            rsrc.resource_id_set(self._find_made())
         if self.action != state.UPDATE:
             return self._arguments
         change = self._change = _change(rsrc, self._before)
@@ -362,6 +366,14 @@ class Operation:
         # from the arguments, until the update is complete.
         rsrc.t = change.before
         return change.after, change.tmpl_diff(), change.prop_diff()
+
+    def _find_made(self) -> str | None:
+        """The object that a create made whose end nobody saw, unless it is
+        somebody else's by now."""
+        made = self.rsrc.find_made()
+        if made is not None and self._is_free and not self._is_free(made):
+            return None
+        return made
 
     def _step(self) -> bool:
         if self._steps is not None:

@@ -43,7 +43,7 @@ class Resumption(lifecycle.Operation):
         rsrc = self.rsrc
         found = rsrc.resource_id is None
         if found:
-            rsrc.resource_id_set(rsrc.find_made())
+            rsrc.resource_id_set(self._find_made())
         if rsrc.resource_id is None:
             return False
         try:

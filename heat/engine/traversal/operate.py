@@ -13,6 +13,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from heat.common import exception
 from heat.common.i18n import _
 from heat.db import holders
@@ -25,7 +27,7 @@ from heat.engine.resource import (
     ownership,
     resumption,
 )
-from heat.engine.traversal import begin, gather, lock_nodes, way
+from heat.engine.traversal import begin, found, gather, lock_nodes, way
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result, Task, kept
@@ -93,6 +95,7 @@ def _operation(
             task.action,
             timeout_at=timeout_at,
             monotonic=engine.monotonic,
+            is_free=functools.partial(found.is_free, engine, scene, node),
         )
     if node.row.external and task.action not in ("CHECK", "UPDATE"):
         return ownership.Untouched()
@@ -104,6 +107,7 @@ def _operation(
         before=gather.before(node) if changes else None,
         timeout_at=timeout_at,
         monotonic=engine.monotonic,
+        is_free=functools.partial(found.is_free, engine, scene, node),
     )
 
 

@@ -86,6 +86,26 @@ class Story(base.TestCase):
         self.assertEqual(objects, len(found), found)
         self.assertEqual([], self.world.plan)
 
+    def released(self, action="CREATE"):
+        """Whether what an engine held that is taken for dead is free."""
+        return any(
+            row[1:4] == ("a", action, "FAILED")
+            for row in self.world.watch._living_rows(self.stack_id)
+        )
+
+    def step_or_sweep(self):
+        if not self.world.step():
+            self.world.pass_time(simulation.SWEEP_EVERY)
+            for owner in self.world.able():
+                self.world.start_sweep(owner)
+
+    def until(self, name, *state):
+        while not any(
+            row[1] == name and row[2:4] == state
+            for row in self.world.watch._living_rows(self.stack_id)
+        ):
+            self.assertTrue(self.world.step())
+
 
 class FoundTest(Story):
     """What was found, in the order of the finding."""
@@ -328,13 +348,6 @@ class FoundTest(Story):
         while not happened():
             self.assertTrue(self.world.step())
 
-    def released(self, action="CREATE"):
-        """Whether what an engine held that is taken for dead is free."""
-        return any(
-            row[1:4] == ("a", action, "FAILED")
-            for row in self.world.watch._living_rows(self.stack_id)
-        )
-
     def test_a_failure_holds_nothing_that_was_forgotten(self):
         """Its traceback held the others of its turn, which then failed."""
         self.enter(
@@ -373,19 +386,6 @@ class FoundTest(Story):
         [row] = self.world.watch._living_rows(self.stack_id)
         self.assertEqual("a", row[1])
         self.world.watch.check_theirs(self.stack_id, {})
-
-    def step_or_sweep(self):
-        if not self.world.step():
-            self.world.pass_time(simulation.SWEEP_EVERY)
-            for owner in self.world.able():
-                self.world.start_sweep(owner)
-
-    def until(self, name, *state):
-        while not any(
-            row[1] == name and row[2:4] == state
-            for row in self.world.watch._living_rows(self.stack_id)
-        ):
-            self.assertTrue(self.world.step())
 
 
 class TooEarlyTest(base.TestCase):

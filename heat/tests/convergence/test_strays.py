@@ -97,3 +97,46 @@ class StrayTest(ExternalCase):
         reader = self.create(hot({"r": known(external_id=made)}), "reader")
         self.assertState("CREATE_FAILED", reader)
         self.assertIn("is being deleted", self.row(reader, "r").status_reason)
+
+    def unknown(self, wish):
+        """A stack whose one object no row knows; the object."""
+        stack = self.make({"a": wish}, name="owner")
+        row = self.row(stack)
+        self.mark(
+            row,
+            action="CREATE",
+            status="FAILED",
+            engine_id="dead",
+            physical_id=None,
+        )
+        return stack, row.physical_id
+
+    def test_found_by_its_name_it_is_deleted(self):
+        stack, _made = self.unknown(known("one"))
+        self.update(stack, {})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(set(), self.objects())
+
+    def test_found_by_its_name_when_it_is_the_users(self):
+        """Before it is deleted somebody asks whose it is."""
+        stack, made = self.unknown(known("one"))
+        reader = self.create(hot({"r": known(external_id=made)}), "reader")
+        self.assertState("CREATE_COMPLETE", reader)
+        self.update(stack, {})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual({made}, self.objects())
+
+    def test_a_create_goes_on_with_what_is_found(self):
+        stack, made = self.unknown(known("one"))
+        self.update(stack, {"a": known("one")})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(made, self.row(stack).physical_id)
+        self.assertEqual({made}, self.objects())
+
+    def test_a_create_goes_on_without_what_is_the_users(self):
+        stack, made = self.unknown(known("one"))
+        self.create(hot({"r": known(external_id=made)}), "reader")
+        self.update(stack, {"a": known("one")})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertNotEqual(made, self.row(stack).physical_id)
+        self.assertEqual({made, self.row(stack).physical_id}, self.objects())
