@@ -59,6 +59,19 @@ class Claim:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Holder:
+    """A row that has an object.
+
+    :ivar template_id: the template version that it was last finished with
+    """
+
+    row_id: int
+    name: str
+    external: bool
+    template_id: int
+
+
 def take(
     conn: sa.Connection, claim: Claim, is_kind: Callable[[str], bool]
 ) -> str | None:
@@ -204,3 +217,32 @@ def settle(
         )
         .values(external=True)
     )
+
+
+def holders(
+    conn: sa.Connection, stack_id: str, physical_ids: Collection[str]
+) -> dict[str, list[Holder]]:
+    """The rows of a stack that have some objects, by physical id."""
+    rows = conn.execute(
+        sa.select(
+            _resource.c.nova_instance,
+            _resource.c.id,
+            _resource.c.name,
+            _resource.c.external,
+            _resource.c.current_template_id,
+        ).where(
+            _resource.c.stack_id == stack_id,
+            _resource.c.nova_instance.in_(sorted(physical_ids)),
+        )
+    )
+    found: dict[str, list[Holder]] = {}
+    for row in rows:
+        found.setdefault(row.nova_instance, []).append(
+            Holder(
+                row.id,
+                row.name,
+                bool(row.external),
+                row.current_template_id or 0,
+            )
+        )
+    return found

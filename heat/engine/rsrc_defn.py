@@ -251,9 +251,13 @@ class ResourceDefinition:
 
     def fixed_external_id(self) -> str | None:
         """The external id, unless it is read from another resource."""
-        if any(True for _name in function.dependencies(self._external_id, "")):
-            return None
-        return self.external_id()
+        return None if self.reads_external_id() else self.external_id()
+
+    def reads_external_id(self) -> bool:
+        """Whether the external id is read from another resource."""
+        return any(
+            True for _name in function.dependencies(self._external_id, "")
+        )
 
     def condition(self) -> Any:
         """The parsed condition; None when there is none."""

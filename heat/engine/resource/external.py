@@ -86,6 +86,9 @@ class Move(enum.Enum):
     SWAP = "another object of the user's: a new row adopts it"
     HAND_BACK = "the user's object becomes Heat's and gets its properties"
     PART = "the object is the user's under another name: a new row makes one"
+    LEAVE = (
+        "another name is handed the object, or owns it: a new row makes one"
+    )
 
 
 def move(
@@ -95,6 +98,7 @@ def move(
     external: bool,
     physical_id: str | None,
     elsewhere: bool = False,
+    anothers: bool = False,
 ) -> Move:
     """How an object changes hands.
 
@@ -102,6 +106,7 @@ def move(
     ``external_id``       the row     its object            move
     ====================  ==========  ====================  =========
     absent                any         external elsewhere    PART
+    absent                external    Heat's elsewhere      LEAVE
     absent                is Heat's   any                   NONE
     absent                external    any                   HAND_BACK
     absent                external    none was ever found   NONE
@@ -116,12 +121,15 @@ def move(
     :param external: the ownership stored with the row
     :param elsewhere: another name of the target template has the object as
         its external one
+    :param anothers: another name of the target template is to have it as
+        Heat's
     """
     if wanted is None:
         if made and elsewhere:
             return Move.PART
-        there = made and external and physical_id is not None
-        return Move.HAND_BACK if there else Move.NONE
+        if not (made and external and physical_id is not None):
+            return Move.NONE
+        return Move.LEAVE if anothers else Move.HAND_BACK
     if not made:
         return Move.ADOPT
     if wanted != physical_id:

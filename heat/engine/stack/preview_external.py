@@ -62,7 +62,7 @@ def tell(engine: Engine, scene: Scene, node: Node) -> Told | None:
     if node.step is Step.OBSERVE:
         passes = None if node.row.external else EXTERNAL
         return Told(_("the external object is looked at again"), passes)
-    if node.move is external.Move.PART:
+    if node.move in (external.Move.PART, external.Move.LEAVE):
         return Told(node.because)
     if node.step is Step.REPLACE and node.external_id is not None:
         return Told(

@@ -154,6 +154,14 @@ class LockFacts:
     held: bool = False
 
 
+# The moves that a row and its object do not make together, and why.
+_PARTING = {
+    Move.SWAP: "external_id changed",
+    Move.PART: "its object is external under another name",
+    Move.LEAVE: "another resource has its object",
+}
+
+
 def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     """The step of an update node, and why.
 
@@ -167,6 +175,7 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
     is being or was deleted                REPLACE
     is to take another object              REPLACE
     has what is the user's elsewhere       REPLACE
+    has what is another resource's         REPLACE
     has another class                      REPLACE
     passes to the user, is COMPLETE        PASS
     passes to the user, FAILED             OBSERVE
@@ -187,10 +196,8 @@ def update_step(facts: UpdateFacts) -> tuple[Step, str]:
         return Step.TAKE if facts.adopts else Step.CREATE, "new"
     if facts.action == "DELETE":
         return Step.REPLACE, "it was being deleted"
-    if facts.move is Move.SWAP:
-        return Step.REPLACE, "external_id changed"
-    if facts.move is Move.PART:
-        return Step.REPLACE, "its object is external under another name"
+    if facts.move in _PARTING:
+        return Step.REPLACE, _PARTING[facts.move]
     if not facts.same_class:
         return Step.REPLACE, "type changed"
     if facts.move is not Move.NONE:

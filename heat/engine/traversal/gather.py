@@ -18,7 +18,7 @@ a difference (its ``needs_replace`` questions) outside of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,7 +28,14 @@ from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.resource import Resource, drift, external, lifecycle
-from heat.engine.traversal import begin, decide, restricted, resuming, views
+from heat.engine.traversal import (
+    begin,
+    decide,
+    restricted,
+    resuming,
+    sharing,
+    views,
+)
 from heat.engine.traversal.scene import Scene, decode_attributes
 
 
@@ -43,6 +50,7 @@ class Node:
     :ivar tried: what a failed update was about to apply
     :ivar readers: who holds the same object as the user's: ownership has
         moved, whatever this row says
+    :ivar holders: rows that have the user's object that it has
     :ivar external_id: what the wanted definition says, resolved
     :ivar move: what that means for its object
     :ivar live: live values of the properties that were found to differ
@@ -66,6 +74,7 @@ class Node:
     external_id: str | None = None
     move: external.Move = external.Move.NONE
     readers: tuple[str, ...] = ()
+    holders: Sequence[sharing.Holder] = ()
 
 
 def gather(
@@ -150,6 +159,7 @@ def load_nodes(
         if not key[1] and row.physical_id and not row.external
     }
     passed = resources.held_external(conn, scene.stack.tenant, going)
+    shared = sharing.holders(conn, scene, acting)
     data = resource_data.get_many(
         conn,
         {row.id for row in made}.union(
@@ -173,6 +183,7 @@ def load_nodes(
                 version,
                 stored.get(row.tried_prop_data_id or 0),
                 readers=tuple(passed.get(row.physical_id or "", ())),
+                holders=shared.get(row.id, ()),
             )
         )
     return nodes
@@ -387,7 +398,7 @@ def judge(
     )
     if not facts.claimed:
         node.external_id = wish.external_id()
-        node.move = _move(scene, node)
+        node.move = sharing.move(scene, row, node.external_id, node.holders)
         facts = dataclasses.replace(facts, move=node.move)
         node.rsrc = make_resource(engine, scene, node, wish, scene.definition)
         if row.action not in ("INIT", "DELETE"):
@@ -395,18 +406,6 @@ def judge(
     node.change = facts.change or node.change
     node.step, node.because = decide.update_step(facts)
     restricted.check(scene, row.name, node.step)
-
-
-def _move(scene: Scene, node: Node) -> external.Move:
-    row = node.row
-    theirs = scene.wanted_external.get(row.physical_id or "", set())
-    return external.move(
-        node.external_id,
-        made=row.action != "INIT",
-        external=row.external,
-        physical_id=row.physical_id,
-        elsewhere=bool(theirs - {row.name}),
-    )
 
 
 def _compare(

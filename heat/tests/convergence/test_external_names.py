@@ -24,7 +24,7 @@ import fixtures
 
 from heat.engine.stack import actions
 from heat.tests.convergence import prepared
-from heat.tests.convergence.test_external import ExternalCase, ext
+from heat.tests.convergence.test_external import ExternalCase, ext, known
 from heat.tests.convergence.test_stories import hot, res
 
 
@@ -42,12 +42,13 @@ class TwoNamesTest(ExternalCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def renamed(self, name="stack"):
+    def renamed(self, name="stack", kind=res):
         """A stack that failed when its object had a new name already."""
-        stack = self.make({"a": res("one")}, name=name)
+        stack = self.make({"a": kind("one")}, name=name)
         mine = self.row(stack).physical_id
         failing = res(fail=True, depends_on="b")
-        self.update(stack, {"b": ext(mine), "z": failing})
+        theirs = {**kind("theirs"), "external_id": mine}
+        self.update(stack, {"b": theirs, "z": failing})
         self.assertState("UPDATE_FAILED", stack)
         return stack, mine
 
@@ -106,6 +107,43 @@ class TwoNamesTest(ExternalCase):
                 self.assertEqual({mine}, self.objects())
                 self.remove(stack)
                 self.assertEqual(set(), self.objects())
+
+    def test_both_are_handed_it(self):
+        """Who had it last gets it, the other one makes its own."""
+        for kind in (res, known):
+            with self.subTest(kind.__name__):
+                stack, mine = self.renamed(kind.__name__, kind)
+                self.update(stack, {"a": kind("two"), "b": kind("one")})
+                self.assertOwned(stack, "b", "a", mine)
+
+    def test_what_was_read_becomes_two(self):
+        """Whose it is keeps it, whoever has read it."""
+        for kind in (res, known):
+            with self.subTest(kind.__name__):
+                name = kind.__name__
+                reader = {**kind("one"), "external_id": {"get_resource": "a"}}
+                stack = self.make({"a": kind("one"), "b": reader}, name=name)
+                mine = self.row(stack).physical_id
+                self.update(stack, {"a": kind("two"), "b": kind("one")})
+                self.assertOwned(stack, "a", "b", mine)
+
+    def test_both_read_it_and_are_handed_it(self):
+        stack = self.make({"a": ext("x"), "b": ext("x")})
+        self.update(stack, {"a": res("one"), "b": res("two")})
+        self.assertOwned(stack, "b", "a", "x")
+
+    def assertOwned(self, stack, name, other, mine):
+        """One has the object, the other an own one; all is Heat's."""
+        self.assertState("UPDATE_COMPLETE", stack)
+        rows = [self.row(stack, each) for each in (name, other)]
+        self.assertEqual([False, False], [row.external for row in rows])
+        had, own = (row.physical_id for row in rows)
+        self.assertEqual(mine, had)
+        self.assertNotEqual(mine, own)
+        self.assertEqual({"a", "b"}, set(self.world.living(stack)))
+        self.assertEqual(2, len(self.world.rows(stack)))
+        self.remove(stack)
+        self.assertEqual(set(), self.objects())
 
     def test_no_replacement_is_prepared(self):
         stack, mine = self.renamed()

@@ -257,6 +257,25 @@ class PreviewTest(ExternalCase):
         )
         self.assertEqual({mine}, self.objects())
 
+    def test_the_other_name_is_handed_it(self):
+        stack = self.make({"a": known("one")})
+        mine = self.row(stack).physical_id
+        failing = res(fail=True, depends_on="b")
+        self.update(stack, {"b": known("one", external_id=mine), "z": failing})
+        self.assertState("UPDATE_FAILED", stack)
+        wishes = {"a": known("one"), "b": known("two")}
+        _group, told = self.preview(stack, wishes)["b"]
+        self.assertEqual("handed back: in place (value)", told.reason)
+        self.assertLetGo(
+            stack,
+            wishes,
+            "replaced",
+            f"another resource has its object; the previous object {mine} is "
+            "let go",
+        )
+        self.assertNotEqual(mine, self.row(stack).physical_id)
+        self.assertEqual(mine, self.row(stack, "b").physical_id)
+
     def test_what_was_made_beside_it(self):
         kind, calls = prepared.TestResource, mock.Mock(return_value=[])
         self.useFixture(fixtures.MockPatchObject(kind, "beside", ("value",)))

@@ -114,6 +114,11 @@ UPDATES = [
         Step.REPLACE,
     ),
     (
+        "another resource is handed the user's object that it has",
+        UpdateFacts("CHECK", "FAILED", move=Move.LEAVE),
+        Step.REPLACE,
+    ),
+    (
         "Heat's object becomes the user's, whatever differs",
         UpdateFacts("CREATE", "COMPLETE", change=FORCES, move=Move.PASS),
         Step.PASS,
