@@ -226,14 +226,23 @@ class GetParam(base.HotFunction):
 
     def validate(self) -> None:
         super().validate()
-        if isinstance(self._name, str):
+        # An output that asks for what is not there has an error for a value,
+        # and harms nobody else.
+        if isinstance(self._name, str) and not self._in_output:
             self._check(self._name)
 
+    @property
+    def _in_output(self) -> bool:
+        return self.path.startswith("outputs.")
+
     def _check(self, name: Any) -> None:
-        if not isinstance(name, str) or name not in self.stack.parameters:
-            raise exception.InvalidTemplateReference(
-                resource=name, key=self.path or self.fn_name
-            )
+        if isinstance(name, str) and name in self.stack.parameters:
+            return
+        if self._in_output:
+            raise exception.UserParameterMissing(key=name)
+        raise exception.InvalidTemplateReference(
+            resource=name, key=self.path or self.fn_name
+        )
 
     def result(self) -> Any:
         name = function.resolve(self._name)

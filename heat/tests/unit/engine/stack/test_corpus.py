@@ -121,6 +121,35 @@ class CorpusTest(base.TestCase):
                         got, wanted = output["output_value"]
                         self.assertEqual(wanted, got)
 
+    def test_an_output_that_asks_for_no_parameter(self):
+        """It has an error; that in a property is refused."""
+        template = {
+            "heat_template_version": "2018-08-31",
+            "resources": {"r": {"type": "OS::Heat::TestResource"}},
+            "outputs": {
+                "good": {"value": {"get_attr": ["r", "output"]}},
+                "bad": {"value": ["x", {"get_param": "foo"}]},
+            },
+        }
+        answer = self.service.call(
+            "POST", "/stacks", {"stack_name": "o", "template": template}
+        )
+        self.assertEqual(201, answer.status_code, answer.text)
+        stack_id = answer.get_json()["stack"]["id"]
+        self.service.wait(stack_id, "CREATE_COMPLETE")
+        shown = self.service.get(f"/stacks/{stack_id}")["stack"]["outputs"]
+        self.assertEqual(
+            {"good": None, "bad": "The Parameter (foo) was not provided."},
+            {each["output_key"]: each.get("output_error") for each in shown},
+        )
+        template["resources"]["r"]["properties"] = {
+            "value": {"get_param": "foo"}
+        }
+        answer = self.service.call(
+            "POST", "/stacks", {"stack_name": "p", "template": template}
+        )
+        self.assertEqual(400, answer.status_code, answer.text)
+
     def refused(self, answer):
         self.assertEqual(400, answer.status_code, answer.text)
         error = answer.get_json()["error"]
