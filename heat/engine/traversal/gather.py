@@ -18,12 +18,12 @@ a difference (its ``needs_replace`` questions) outside of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import properties_data, resource_data, resources, sync_points
+from heat.db import properties_data, resource_data, resources
 from heat.engine import rsrc_defn
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine, NodeKey
@@ -31,6 +31,7 @@ from heat.engine.resource import Resource, drift, external, lifecycle
 from heat.engine.traversal import (
     begin,
     decide,
+    inputs,
     restricted,
     resuming,
     sharing,
@@ -82,7 +83,8 @@ def gather(
 ) -> tuple[list[Node], list[NodeKey]]:
     """Load nodes and the inputs of their update halves.
 
-    Keys that still miss inputs are left out.
+    Keys that still miss inputs are left out: what they bring may come, and
+    be another one than it was, before what is decided now is written.
 
     :returns: the nodes, and the keys whose row is gone
     """
@@ -93,15 +95,18 @@ def _gather(
     conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
 ) -> tuple[list[Node], list[NodeKey]]:
     _preload(conn, scene)
-    early = _take_inputs(conn, scene, keys)
-    keys = [key for key in keys if key not in early]
+    # What was read of these in advance is for who comes in time.
+    early = inputs.take(conn, scene, keys)
+    able = [key for key in keys if key not in early]
     nodes = [
-        scene.preloaded.pop(key) for key in keys if key in scene.preloaded
+        scene.preloaded.pop(key) for key in able if key in scene.preloaded
     ]
     met = {node.key for node in nodes}
-    keys = [key for key in keys if key not in met]
+    keys = [key for key in able if key not in met]
     rows = resources.get_many(conn, {key[0] for key in keys})
-    acting = _acting_rows(conn, scene, rows, keys)
+    early = inputs.early_cleanups(conn, scene, rows, keys)
+    keys = [key for key in keys if key not in early]
+    acting = inputs.acting_rows(conn, scene, rows, keys)
     known = {key: acting[key] for key in keys if key in acting}
     gone = [key for key in keys if key not in acting]
     return nodes + load_nodes(conn, scene, known), gone
@@ -187,72 +192,6 @@ def load_nodes(
             )
         )
     return nodes
-
-
-def _acting_rows(
-    conn: sa.Connection,
-    scene: Scene,
-    rows: dict[int, resources.ResourceRecord],
-    keys: Iterable[NodeKey],
-) -> dict[NodeKey, resources.ResourceRecord]:
-    """Follow ``replaced_by`` while it leads to a row of this template.
-
-    So a duplicate or a recovered message always works on the replacement
-    that is there already, and never builds a third object. The clean-up
-    half works on the row of the key itself.
-    """
-    acting: dict[NodeKey, resources.ResourceRecord] = {}
-    for key in keys:
-        row = rows.get(key[0])
-        seen: set[int] = set()
-        while (
-            key[1] and row and row.replaced_by and row.replaced_by not in seen
-        ):
-            seen.add(row.replaced_by)
-            if row.replaced_by not in rows:
-                rows.update(resources.get_many(conn, [row.replaced_by]))
-            successor = rows.get(row.replaced_by)
-            if (
-                successor is None
-                or successor.current_template_id != scene.target_template_id
-            ):
-                break
-            row = successor
-        if row is not None:
-            acting[key] = row
-    return acting
-
-
-def _take_inputs(
-    conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
-) -> set[NodeKey]:
-    """Learn what nodes were told that other engines finished.
-
-    What a finished node tells its dependants is what its row says: its
-    acting row's id, reference id and attributes, all written in the
-    transaction that marked it done. So only nodes that have all their
-    inputs may ask.
-
-    :returns: the keys that have not: somebody was too early with them
-    """
-    asking = {
-        key: missing
-        for key in keys
-        if key[1] and (missing := scene.missing_inputs(key[0]))
-    }
-    if not asking:
-        return set()
-    able = sync_points.ready_among(conn, scene.traversal, asking.keys())
-    senders = {(row, True) for key in able for row in asking[key]}
-    rows = resources.get_many(conn, {key[0] for key in senders})
-    acting = _acting_rows(conn, scene, rows, senders)
-    stored = properties_data.get_many(
-        conn, [row.attr_data_id for row in acting.values()]
-    )
-    for key, row in acting.items():
-        attributes = stored.get(row.attr_data_id or 0)
-        scene.tell(key[0], row.id, row.reference_id, attributes)
-    return asking.keys() - able
 
 
 # -- plug-ins -----------------------------------------------------------------

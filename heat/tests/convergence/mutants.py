@@ -24,7 +24,7 @@ from unittest import mock
 from heat.db import resources, sync_points
 from heat.engine.graph import build
 from heat.engine.stack import converge, delete
-from heat.engine.traversal import begin, gather
+from heat.engine.traversal import begin, inputs
 from heat.tests.convergence import (
     story_external,
     story_locks,
@@ -127,7 +127,7 @@ def no_acting_row():
     def acting_rows(_conn, _scene, rows, keys):
         return {key: rows[key[0]] for key in keys if key[0] in rows}
 
-    with mock.patch.object(gather, "_acting_rows", acting_rows):
+    with mock.patch.object(inputs, "acting_rows", acting_rows):
         yield
 
 

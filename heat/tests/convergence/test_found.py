@@ -21,10 +21,12 @@ from __future__ import annotations
 import contextlib
 import gc
 
+import greenlet
+
 from heat.engine.stack import actions, converge, delete
 from heat.engine.traversal import gather, scene
 from heat.tests import base
-from heat.tests.convergence import simulation, world
+from heat.tests.convergence import simulation, story_nested, world
 from heat.tests.convergence.test_stories import attr, hot, res
 from heat.tests.unit.engine.stack.test_nested import text
 
@@ -60,11 +62,17 @@ class Story(base.TestCase):
         )
         (self.stack_id,) = self.world.watch.stack_ids()
 
-    def update(self, resources):
+    def update(self, resources, files=None):
         stack = self.world.stack(self.stack_id)
         self.do(
             lambda engine: converge.update(
-                engine, self.world.context, stack, hot(resources), {}, {}, {}
+                engine,
+                self.world.context,
+                stack,
+                hot(resources),
+                {},
+                files or {},
+                {},
             )
         )
 
@@ -99,11 +107,12 @@ class Story(base.TestCase):
             for owner in self.world.able():
                 self.world.start_sweep(owner)
 
-    def until(self, name, *state):
-        while not any(
-            row[1] == name and row[2:4] == state
-            for row in self.world.watch._living_rows(self.stack_id)
-        ):
+    def until(self, name, *state, at_least=1):
+        def count():
+            rows = self.world.watch._living_rows(self.stack_id)
+            return sum(row[1] == name and row[2:4] == state for row in rows)
+
+        while count() < at_least:
             self.assertTrue(self.world.step())
 
 
@@ -386,6 +395,88 @@ class FoundTest(Story):
         [row] = self.world.watch._living_rows(self.stack_id)
         self.assertEqual("a", row[1])
         self.world.watch.check_theirs(self.stack_id, {})
+
+    def test_too_early_and_overtaken(self):
+        """A node is looked at again that awaits something; before what was
+        decided is written, that has come, and is another one."""
+        self.enter()
+        below = res("x", update_replace_value="y", wait_secs=9)
+        self.create({"a": res("x"), "b": res("x", "a", wait_secs=5)})
+        self.until("b", "CREATE", "IN_PROGRESS")
+        self.update({"a": below, "b": res("x", "a", wait_secs=5)})
+        self.until("b", "CREATE", "COMPLETE")
+        late = self.overtaken("b", True)
+        self.until("a", "CREATE", "COMPLETE", at_least=2)
+        self.go_on(late)
+        self.rest("UPDATE_COMPLETE", 2)
+        now = self.rows()
+        self.assertEqual(f"[{now['a'][0]}]", now["b"][-1])
+
+    def test_too_early_and_replaced_then(self):
+        """What was the living one when its clean-up was looked at is an old
+        one by the time; others go only after it."""
+        self.enter()
+        self.create({"a": res("x"), "b": res(attr("a"))})
+        self.rest("CREATE_COMPLETE", 2)
+        fresh = {"update_replace_value": "y", "wait_secs": 5}
+        self.update({"a": res("x", **fresh), "b": res(attr("a"), **fresh)})
+        self.until("a", "CREATE", "IN_PROGRESS")
+        late = self.overtaken("b", False)
+        self.until_clean_up()
+        self.go_on(late)
+        self.rest("UPDATE_COMPLETE", 2)
+
+    def test_cleaned_up_by_an_engine_that_was_told_nothing(self):
+        """A nested stack that only cleans up hangs on what it did before;
+        the watch must not say that it hangs on what was replaced."""
+        nested = {"type": story_nested.NEST, "depends_on": "a"}
+        fresh = res("x", update_replace_value="y")
+        self.enter()
+        self.create(
+            {"a": res("x"), "b": nested},
+            {story_nested.NEST: text(hot({"c": res("x")}))},
+        )
+        self.rest("CREATE_COMPLETE", 2)
+        self.update(
+            {"a": fresh, "b": nested},
+            {story_nested.NEST: text(hot({"c": fresh}))},
+        )
+        self.until_clean_up()
+        self.world.kill(self.world.engines[0])
+        self.rest("UPDATE_COMPLETE", 2)
+
+    def until_clean_up(self):
+        """The update half is over, and nothing has been cleaned up."""
+        while not self.world.stack(self.stack_id).status_reason.startswith(
+            "cleaning up"
+        ):
+            self.assertTrue(self.world.step())
+
+    def overtaken(self, name, half):
+        """Another engine gets a node, and stops when it has looked at it."""
+        traversal_id = self.world.stack(self.stack_id).current_traversal
+        node = (self.rows()[name][0], half)
+        other = self.world.start_engine()
+        other.take(self.world.context, self.stack_id, traversal_id, [node])
+        # It reads the traversal, then the node.
+        self.world.plan[:] = [
+            ("after a read", None),
+            ("after a read", "pause"),
+        ]
+        self.world._pump(other, other.lanes[traversal_id])
+        self.assertEqual([], self.world.plan)
+        late = self.world.activities.pop()
+        self.addCleanup(late.let.throw, greenlet.GreenletExit)
+        return late
+
+    def go_on(self, late):
+        self.world.activities.append(late)
+        self.world._resume(late)
+
+    def rows(self):
+        """The rows by name, the newest of each."""
+        found = self.world.watch._living_rows(self.stack_id)
+        return {row[1]: row for row in sorted(found)}
 
 
 class TooEarlyTest(base.TestCase):
