@@ -34,7 +34,7 @@ from oslo_db import exception as db_exc
 from oslo_utils import timeutils
 
 from heat.common.context import RequestContext
-from heat.db import stacks
+from heat.db import shared_files, stacks
 from heat.engine.traversal import operate
 from heat.tests.convergence import invariants, prepared
 from heat.tests.convergence.engines import DEAD_AFTER, Lane, SimulatedEngine
@@ -139,6 +139,8 @@ class SimulatedWorld:
         self._saved = (uuid.uuid4, timeutils.utcnow, operate.advance)
 
     def __enter__(self) -> SimulatedWorld:
+        # Keys are drawn: those of another world's files may be the same.
+        shared_files._cache.clear()
         uuid.uuid4 = self._uuid4
         timeutils.utcnow = self._utcnow
         operate.advance = self.watch.watching(operate.advance)
