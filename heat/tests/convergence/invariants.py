@@ -24,6 +24,7 @@ import json
 import greenlet
 
 from heat.engine.graph.build import TraversalGraph
+from heat.engine.traversal.decide import Step
 from heat.tests.convergence import (
     story_external,
     story_locks,
@@ -108,6 +109,8 @@ class Watch(
         self.begun: list[tuple[str, str, int]] = []
         # All of them, those of nested stacks too, by when they began.
         self.order: dict[str, int] = {}
+        # Which traversal has a nested stack clean up, by its row.
+        self.cleans_for: dict[int, str] = {}
 
     def close(self) -> None:
         self._db.create_function("note", 4, None)
@@ -131,11 +134,15 @@ class Watch(
         """``check.advance``, remembering what each operation hangs on."""
 
         def watched(engine, scene, task, *, first):
-            if first and task.action in ("CREATE", "UPDATE"):
-                row_id = task.node.row.id
+            row_id, updates = task.node.row.id, task.node.key[1]
+            # A nested stack that cleans up updates nothing.
+            if first and updates and task.action in ("CREATE", "UPDATE"):
                 needs = set(scene.required_rows(task.node.key[0]))
                 self._will_use[row_id] = needs
+                self.cleans_for.pop(row_id, None)
                 self._uses.setdefault(row_id, set()).update(needs)
+            if first and task.node.step is Step.CLEAN:
+                self.cleans_for[row_id] = scene.traversal.traversal_id
             if first:
                 row = task.node.row
                 self._world.say(f"    {task.action} of {row.id} {row.name}")

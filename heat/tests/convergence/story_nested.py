@@ -177,6 +177,10 @@ class Watching:
             order = self.order
             if owner.turn_of != below or order[below] < order[above]:
                 continue
+            # When the earlier one had it clean up, nothing used the old ones
+            # any more; what is new to the later one never did.
+            if self.cleans_for.get(row_id, above) != above:
+                continue
             key, graph = (
                 (row_id, True),
                 TraversalGraph.from_json(json.loads(deps)),
