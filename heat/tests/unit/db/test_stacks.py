@@ -117,6 +117,15 @@ class RecordTest(StackCase):
             self.call(stacks.get, first, show_deleted=True).deleted_at
         )
 
+    def test_a_nested_stack_is_made_once(self):
+        """Whoever comes to its resource again is told, deleted or not."""
+        first = self.add("a")
+        child = self.add("b", owner_id=first)
+        again = {"id": child, "owner_id": first}
+        self.assertRaises(exception.StackExists, self.add, "b", **again)
+        self.call(stacks.soft_delete, child)
+        self.assertRaises(exception.StackExists, self.add, "b", **again)
+
     def test_two_creates_race(self):
         barrier = threading.Barrier(4)
         results = []
