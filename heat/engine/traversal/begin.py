@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -302,29 +302,39 @@ def _kept(
     rows: Sequence[resources.ResourceRecord],
 ) -> list[resources.ResourceRecord]:
     """The rows that an update has left for later to clean up."""
+    wishes = order.wishes()
+    for row_id, successor in _superseded(rows, wishes).items():
+        resources.set_values(conn, [row_id], {"replaced_by": successor})
     found = going.rows(conn, stack.id, everything=False)
     old = {each.id for each in found}
-    wishes = order.wishes()
     return [
         row
         for row in rows
-        if row.id in old or not is_made(row, wishes.types, wishes.template_id)
+        if row.id in old
+        or row.name not in wishes.types
+        or row.current_template_id != wishes.template_id
     ]
 
 
-def is_made(
-    row: resources.ResourceRecord, names: Container[str], template_id: int
-) -> bool:
-    """Whether a completed update to a version has made this row.
+def _superseded(
+    rows: Sequence[resources.ResourceRecord], wishes: wanted.Wishes
+) -> dict[int, int]:
+    """Rows that an update has passed over -> the row that it has made.
 
-    :param names: of the resources that the version wants
+    The same version may have been tried before: what that had planned, or
+    could not make, is of this version as well.
     """
-    return (
-        row.name in names
-        and row.current_template_id == template_id
-        # Planned by a traversal to the same version that was superseded.
-        and row.action != "INIT"
-    )
+    tried: dict[str, list[resources.ResourceRecord]] = {}
+    for row in rows:
+        if row.replaced_by is None and not row.stray:
+            tried.setdefault(row.name, []).append(row)
+    found: dict[int, int] = {}
+    for versions in tried.values():
+        best = wanted.best_existing(versions, wishes.template_id, None)
+        found |= {
+            row.id: best.id for row in versions if best and row is not best
+        }
+    return found
 
 
 def _is_there(row: resources.ResourceRecord) -> bool:

@@ -242,7 +242,8 @@ def _failed(
 
 
 def _is_living(scene: Scene, row: going.GoingRecord) -> bool:
-    return not row.is_old and (row.id, True) in scene.graph
+    # Where it only cleans, what is no old version is a nested stack.
+    return not row.is_old and (row.id, not scene.graph.cleans) in scene.graph
 
 
 def _again(scene: Scene, stack: stacks.StackRecord) -> begin.Order:

@@ -429,8 +429,8 @@ def _is_living(scene: Scene, row: resources.ResourceRecord) -> bool:
     if row.replaced_by is not None or row.stray:
         return False
     if scene.graph.cleans:
-        names = scene.definition.resource_definitions
-        return begin.is_made(row, names, scene.target_template_id)
+        wanted = row.name in scene.definition.resource_definitions
+        return wanted and row.current_template_id == scene.target_template_id
     return (row.id, True) in scene.graph
 
 

@@ -294,6 +294,44 @@ class FailureTest(Case):
         self.assertState("UPDATE_COMPLETE", self.child(stack))
         self.assertEqual({self.inner(stack)}, self.objects()["in"])
 
+    def test_it_is_named_at_any_depth(self):
+        files = {**FILES, **self.files}
+        stack = self.make(above("one", "middle.yaml"), files)
+        self.update(stack, above("two", "middle.yaml"), files)
+        self.assertState("UPDATE_FAILED", stack)
+        self.assertIn("it is in use", self.world.stack(stack).status_reason)
+        self.assertEqual(2, len(self.objects()["in"]))
+        self.refusing = False
+        self.update(stack, above("two", "middle.yaml"), files)
+        self.assertState("UPDATE_COMPLETE", stack)
+        new = self.inner(stack, "n", "deep")
+        self.assertEqual({new}, self.objects()["in"])
+
+    def test_what_could_not_be_made_goes_with_the_next_try(self):
+        """The same update once more: both tries are of one version."""
+        case = self
+
+        class Flaky(test_resource.TestResource):
+            __test__ = False
+
+            def handle_create(self):
+                if self.properties["value"] == "two" and case.refusing:
+                    raise ValueError("not today")
+                return super().handle_create()
+
+        self.world.plugins.add("Test::Flaky", Flaky)
+        flaky = {**CHILD["resources"]["in"], "type": "Test::Flaky"}
+        files = {"child.yaml": text({**CHILD, "resources": {"in": flaky}})}
+        stack = self.make(above("one"), files)
+        self.update(stack, above("two"), files)
+        self.assertState("UPDATE_FAILED", stack)
+        self.refusing = False
+        self.update(stack, above("two"), files)
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertState("UPDATE_COMPLETE", self.child(stack))
+        self.assertEqual(1, len(self.world.rows(self.child(stack))))
+        self.assertEqual({self.inner(stack)}, self.objects()["in"])
+
 
 class CrashTest(Case):
     def test_before_and_after_the_child_cleans_up(self):
