@@ -82,6 +82,17 @@ class Story(base.TestCase):
             lambda engine: delete.delete(engine, self.world.context, stack)
         )
 
+    def given_away(self):
+        """What a has made has just become external to b, which is all that
+        is wanted by now; its id."""
+        self.enter()
+        self.create({"a": res("x")})
+        self.rest("CREATE_COMPLETE", 1)
+        (made,) = self.world.watch.objects(self.stack_id)
+        self.update({"b": {**res("x"), "external_id": made}})
+        self.until("b", "CHECK", "COMPLETE")
+        return made
+
     def rest(self, state, objects):
         """All is at rest in this state, with so many objects."""
         self.world.settle()
@@ -258,12 +269,7 @@ class FoundTest(Story):
 
     def test_a_hand_back_that_was_superseded(self):
         """It ends when the object has gone back to who gave it away."""
-        self.enter()
-        self.create({"a": res("x")})
-        self.rest("CREATE_COMPLETE", 1)
-        (made,) = self.world.watch.objects(self.stack_id)
-        self.update({"b": {**res("x"), "external_id": made}})
-        self.until("b", "CHECK", "COMPLETE")
+        made = self.given_away()
         self.update({"b": res("x", wait_secs=30)})
         self.until("b", "UPDATE", "IN_PROGRESS")
         self.update({"a": res("x")})

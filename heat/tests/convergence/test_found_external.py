@@ -23,12 +23,7 @@ class FoundTest(Story):
     def test_two_names_are_handed_one_object(self):
         """It was given away, and both are wanted again: who had it last
         gets it, the other one makes its own."""
-        self.enter()
-        self.create({"a": res("x")})
-        self.rest("CREATE_COMPLETE", 1)
-        (made,) = self.world.watch.objects(self.stack_id)
-        self.update({"b": {**res("x"), "external_id": made}})
-        self.until("b", "CHECK", "COMPLETE")
+        made = self.given_away()
         self.update({"a": res(attr("b")), "b": res("x")})
         self.rest("UPDATE_COMPLETE", 2)
         found = self.world.watch.objects_by_name(self.stack_id)
