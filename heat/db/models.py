@@ -114,6 +114,7 @@ raw_template = _table(
     _col("shares_defaults", _BOOL),
     # ours: what it says of itself, for lists of stacks
     _col("description", _LONG),
+    sa.Index("ix_raw_template_files_id", "files_id"),
 )
 
 raw_template_files = _table(

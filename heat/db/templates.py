@@ -33,7 +33,7 @@ _layer = models.environment_layer
 _SHARED = (
     sa.select(_template.c.files_id, _template.c.shares_defaults.label("held"))
     .where(_template.c.id == sa.bindparam("the_id"))
-    .with_for_update()
+    .with_for_update(read=True)
 )
 
 
@@ -49,6 +49,21 @@ class TemplateRecord:
     files: dict[str, str]
     environment: dict[str, Any]
     facade: dict[str, Any] | None = None
+
+    def is_made_of(
+        self,
+        template: Mapping[str, Any],
+        environment: Mapping[str, Any],
+        files: Mapping[str, str],
+        facade: Mapping[str, Any] | None,
+    ) -> bool:
+        """Whether it is what would be stored of these."""
+        return (
+            self.template == template
+            and self.environment == environment
+            and (self.facade or {}) == (facade or {})
+            and self.files == files
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -322,51 +337,59 @@ def delete_unreferenced(
         stay
     :returns: the ids that were deleted
     """
-    stack, resource = models.stack, models.resource
     gone: set[int] = set()
     for chunk in bulk.chunks(sorted({i for i in ids if i is not None})):
-        named = [
-            sa.select(column.label("id")).where(column.in_(chunk))
-            for column in (
-                stack.c.raw_template_id,
-                stack.c.prev_raw_template_id,
-                stack.c.last_complete_template_id,
-            )
-        ]
-        named.append(
-            sa.select(resource.c.current_template_id.label("id")).where(
-                resource.c.stack_id == stack_id,
-                resource.c.current_template_id.in_(chunk),
-            )
-        )
-        used = set(conn.execute(sa.union_all(*named)).scalars())
-        gone.update(each for each in chunk if each not in used)
-    _delete(conn, sorted(gone))
+        which = {"the_ids": chunk, "the_stack": stack_id}
+        unused = conn.execute(_UNUSED, which).all()
+        if unused:
+            gone.update(row.id for row in unused)
+            _delete(conn, unused)
     return gone
 
 
-def _delete(conn: sa.Connection, ids: Sequence[int]) -> None:
-    for chunk in bulk.chunks(ids):
-        files = [
-            each
-            for each in conn.execute(
-                sa.select(_template.c.files_id).where(
-                    _template.c.id.in_(chunk)
-                )
-            ).scalars()
-            if each is not None
-        ]
-        conn.execute(
-            sa.delete(_layer).where(_layer.c.raw_template_id.in_(chunk))
+def _unused() -> sa.Select[Any]:
+    """Those of some versions that nothing refers to, and what is theirs."""
+    stack, resource = models.stack, models.resource
+    named = [
+        sa.exists().where(column == _template.c.id)
+        for column in (
+            stack.c.raw_template_id,
+            stack.c.prev_raw_template_id,
+            stack.c.last_complete_template_id,
         )
-        conn.execute(sa.delete(_template).where(_template.c.id.in_(chunk)))
-        if not files:
-            continue
-        # Two versions of another make may share their files.
-        shared = conn.execute(
-            sa.select(_template.c.files_id).where(
-                _template.c.files_id.in_(files)
-            )
-        ).scalars()
-        unused = sorted(set(files) - set(shared))
-        conn.execute(sa.delete(_files).where(_files.c.id.in_(unused)))
+    ]
+    its_own = resource.c.stack_id == sa.bindparam("the_stack")
+    version = resource.c.current_template_id == _template.c.id
+    named.append(sa.exists().where(its_own, version))
+    layered = sa.exists().where(_layer.c.raw_template_id == _template.c.id)
+    return sa.select(
+        _template.c.id, _template.c.files_id, layered.label("layered")
+    ).where(
+        _template.c.id.in_(sa.bindparam("the_ids", expanding=True)),
+        *(sa.not_(each) for each in named),
+    )
+
+
+_UNUSED = _unused()
+_REMOVE_LAYERS = sa.delete(_layer).where(
+    _layer.c.raw_template_id.in_(sa.bindparam("the_ids", expanding=True))
+)
+_REMOVE = sa.delete(_template).where(
+    _template.c.id.in_(sa.bindparam("the_ids", expanding=True))
+)
+# Nested stacks share the files of the one above.
+_REMOVE_FILES = sa.delete(_files).where(
+    _files.c.id.in_(sa.bindparam("the_ids", expanding=True)),
+    sa.not_(sa.exists().where(_template.c.files_id == _files.c.id)),
+)
+
+
+def _delete(conn: sa.Connection, versions: Sequence[Any]) -> None:
+    """Delete rows of :data:`_UNUSED` and what only they have."""
+    layered = [row.id for row in versions if row.layered]
+    if layered:
+        conn.execute(_REMOVE_LAYERS, {"the_ids": layered})
+    conn.execute(_REMOVE, {"the_ids": [row.id for row in versions]})
+    files = {row.files_id for row in versions} - {None}
+    if files:
+        conn.execute(_REMOVE_FILES, {"the_ids": sorted(files)})

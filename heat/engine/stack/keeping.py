@@ -53,13 +53,12 @@ def version(
     ):
         return None
     ids = conn.execute(_VERSIONS, {"the_id": stack.id}).scalars()
-    facade = dict(prepared.definition.facade or {})
     for found in templates.get_many(conn, ids).values():
-        if (
-            found.template == prepared.template
-            and found.environment == prepared.environment
-            and (found.facade or {}) == facade
-            and found.files == prepared.files
+        if found.is_made_of(
+            prepared.template,
+            prepared.environment,
+            prepared.files,
+            prepared.definition.facade,
         ):
             return found.id
     return None
