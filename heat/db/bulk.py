@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -31,11 +32,18 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
+@functools.cache
+def inserting(table: sa.Table) -> sa.Insert:
+    """Made once: to put a statement together, and to find what it was
+    compiled to before, takes longer than to run it."""
+    return sa.insert(table)
+
+
 def insert_one(
     conn: sa.Connection, table: sa.Table, values: Mapping[str, Any]
 ) -> int:
     """Insert a row and return the number the database gave it."""
-    result = conn.execute(sa.insert(table), dict(values))
+    result = conn.execute(inserting(table), dict(values))
     (key,) = result.inserted_primary_key or (None,)
     if key is None:
         raise RuntimeError(f"{table.name} gave a new row no id")
@@ -52,6 +60,6 @@ def insert(
     keys = dict.fromkeys(key for row in rows for key in row)
     for chunk in chunks(rows):
         conn.execute(
-            sa.insert(table),
+            inserting(table),
             [{key: row.get(key) for key in keys} for row in chunk],
         )

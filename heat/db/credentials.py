@@ -91,14 +91,17 @@ def get(conn: sa.Connection, creds_id: int) -> CredentialsRecord | None:
     return _opened(conn, CredentialsRecord(*row))
 
 
+_ID_OF = sa.select(_stack.c.user_creds_id).where(
+    _stack.c.id == sa.bindparam("the_id")
+)
+
+
 def id_of(conn: sa.Connection, stack: stacks.StackRecord) -> int | None:
     """The id of a stack's credentials: nested ones have those of the top."""
     if stack.user_creds_id is not None or stack.owner_id is None:
         return stack.user_creds_id
     top = roots.root_of(conn, stack)
-    return conn.execute(
-        sa.select(_stack.c.user_creds_id).where(_stack.c.id == top)
-    ).scalar()
+    return conn.execute(_ID_OF, {"the_id": top}).scalar()
 
 
 def of_stack(

@@ -19,6 +19,23 @@ from heat.db import models
 
 _table = models.resource
 
+# Made once: to put a statement together takes longer than to run it.
+_IS_HELD = _table.c.claim_id.is_not(None)
+_RECORD = (
+    sa.update(_table)
+    .where(
+        _table.c.uuid == sa.bindparam("the_uuid"),
+        _table.c.engine_id == sa.bindparam("the_engine"),
+        _IS_HELD,
+    )
+    .values(atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1)
+)
+_OF_NAME = sa.select(_table.c.engine_id).where(
+    _table.c.stack_id == sa.bindparam("the_stack"),
+    _table.c.name == sa.bindparam("the_name"),
+    _IS_HELD,
+)
+
 
 def record(
     conn: sa.Connection, uuid: str, engine_id: str, physical_id: str
@@ -28,19 +45,9 @@ def record(
     :returns: whether the engine holds the row of this uuid. It stays so
         until the transaction ends: whoever releases the row waits.
     """
-    result = conn.execute(
-        sa.update(_table)
-        .where(
-            _table.c.uuid == uuid,
-            _table.c.engine_id == engine_id,
-            _table.c.claim_id.is_not(None),
-        )
-        .values(
-            nova_instance=physical_id,
-            atomic_key=sa.func.coalesce(_table.c.atomic_key, 0) + 1,
-        )
-    )
-    return bool(result.rowcount)
+    which = {"the_uuid": uuid, "the_engine": engine_id}
+    values = {"nova_instance": physical_id}
+    return bool(conn.execute(_RECORD, {**which, **values}).rowcount)
 
 
 def has(conn: sa.Connection, row_id: int, claim_id: str) -> bool:
@@ -55,11 +62,5 @@ def has(conn: sa.Connection, row_id: int, claim_id: str) -> bool:
 
 def of_resource(conn: sa.Connection, stack_id: str, name: str) -> set[str]:
     """The engines that hold rows of a resource."""
-    found = conn.execute(
-        sa.select(_table.c.engine_id).where(
-            _table.c.stack_id == stack_id,
-            _table.c.name == name,
-            _table.c.claim_id.is_not(None),
-        )
-    )
+    found = conn.execute(_OF_NAME, {"the_stack": stack_id, "the_name": name})
     return {row.engine_id for row in found if row.engine_id is not None}

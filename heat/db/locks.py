@@ -286,17 +286,20 @@ def refuse_locked_above(
         owner_id = owner.owner_id
 
 
+_SHARED = (
+    sa.select(_stack.c.lock_level)
+    .where(_stack.c.id == sa.bindparam("the_id"))
+    .with_for_update(read=True)
+)
+
+
 def share_unlocked(conn: sa.Connection, stack_id: str, kind: str) -> None:
     """Keep a stack from being locked until the transaction ends; others may
     do so too.
 
     :raises StackLocked: it is locked
     """
-    level = conn.execute(
-        sa.select(_stack.c.lock_level)
-        .where(_stack.c.id == stack_id)
-        .with_for_update(read=True)
-    ).scalar()
+    level = conn.execute(_SHARED, {"the_id": stack_id}).scalar()
     found = stacks.get(conn, stack_id) if level is not None else None
     if found is not None:
         raise refusal(found, kind)

@@ -27,6 +27,12 @@ from heat.db import bulk, clock, models
 
 _table = models.resource_properties_data
 
+# Made once: to put a statement together takes longer than to run it.
+_PUT = sa.insert(_table).returning(_table.c.id, sort_by_parameter_order=True)
+_GET = sa.select(_table.c.id, _table.c.data).where(
+    _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
+)
+
 # Rows in one statement; their values may be long, and MariaDB limits the
 # length of a statement.
 _CHUNK = 100
@@ -45,13 +51,11 @@ def put_many(
         for data in datas
     ]
     ids: list[int] = []
-    query = sa.insert(_table)
     if not conn.dialect.insert_executemany_returning:
         # MySQL proper has no RETURNING.
         return [bulk.insert_one(conn, _table, row) for row in rows]
-    query = query.returning(_table.c.id, sort_by_parameter_order=True)
     for chunk in bulk.chunks(rows, _CHUNK):
-        ids.extend(conn.execute(query, list(chunk)).scalars())
+        ids.extend(conn.execute(_PUT, list(chunk)).scalars())
     return ids
 
 
@@ -62,9 +66,7 @@ def get_many(
     wanted = sorted({each for each in ids if each is not None})
     found: dict[int, dict[str, Any]] = {}
     for chunk in bulk.chunks(wanted):
-        for key, data in conn.execute(
-            sa.select(_table.c.id, _table.c.data).where(_table.c.id.in_(chunk))
-        ):
+        for key, data in conn.execute(_GET, {"the_ids": chunk}):
             found[key] = data or {}
     return found
 

@@ -29,6 +29,17 @@ from heat.db import bulk, clock, models, secrets
 
 _table = models.resource_data
 
+# Made once: to put a statement together takes longer than to run it.
+_OF_THESE = (
+    sa.select(_table)
+    .where(_table.c.resource_id.in_(sa.bindparam("the_ids", expanding=True)))
+    .order_by(_table.c.id)
+)
+_REMOVE = sa.delete(_table).where(
+    _table.c.resource_id == sa.bindparam("the_id"),
+    _table.c.key.in_(sa.bindparam("the_keys", expanding=True)),
+)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DataRecord:
@@ -48,11 +59,7 @@ def get_records(
     wanted = sorted(set(resource_ids))
     found: dict[int, dict[str, DataRecord]] = {each: {} for each in wanted}
     for chunk in bulk.chunks(wanted):
-        for row in conn.execute(
-            sa.select(_table)
-            .where(_table.c.resource_id.in_(chunk))
-            .order_by(_table.c.id)
-        ):
+        for row in conn.execute(_OF_THESE, {"the_ids": chunk}):
             found[row.resource_id][row.key] = DataRecord(
                 secrets.open_value(conn, row.value, row.decrypt_method),
                 bool(row.redact),
@@ -125,12 +132,8 @@ def apply_many(
         ``values`` that are there already
     """
     for resource_id, keys in sorted(gone.items()):
-        conn.execute(
-            sa.delete(_table).where(
-                _table.c.resource_id == resource_id,
-                _table.c.key.in_(sorted(keys)),
-            )
-        )
+        which = {"the_id": resource_id, "the_keys": sorted(keys)}
+        conn.execute(_REMOVE, which)
     now = clock.utcnow()
     bulk.insert(
         conn,

@@ -35,6 +35,18 @@ ResourceRecord = resource_rows.ResourceRecord
 # to run.
 _ROWS = sa.select(*resource_rows.COLUMNS)
 _record = resource_rows.record
+# Made once: to put a statement together takes longer than to run it.
+_IN_STACK = _table.c.stack_id == sa.bindparam("the_stack")
+_OF_STACK = _ROWS.where(_IN_STACK).order_by(_table.c.id)
+_NAMES = sa.select(_table.c.id, _table.c.name).where(_IN_STACK)
+_THESE = _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
+_ONLY_THESE = _ROWS.where(_THESE)
+_REMOVE = sa.delete(_table).where(_THESE)
+_REMOVE_DATA = sa.delete(models.resource_data).where(
+    models.resource_data.c.resource_id.in_(
+        sa.bindparam("the_ids", expanding=True)
+    )
+)
 
 # Where a record's field and its column have different names.
 _COLUMN_OF = {"physical_id": "nova_instance", "metadata": "rsrc_metadata"}
@@ -58,7 +70,7 @@ def insert_many(
     if len(rows) == 1:
         return [bulk.insert_one(conn, _table, _columns(rows[0]))]
     for chunk in _chunks(rows):
-        conn.execute(sa.insert(_table), [_columns(row) for row in chunk])
+        conn.execute(bulk.inserting(_table), [_columns(row) for row in chunk])
     ids: dict[str, int] = {}
     for chunk in _chunks(rows):
         found = conn.execute(
@@ -73,9 +85,7 @@ def insert_many(
 
 def list_for_stack(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
     """Every row of a stack, old versions included, by id."""
-    rows = conn.execute(
-        _ROWS.where(_table.c.stack_id == stack_id).order_by(_table.c.id)
-    )
+    rows = conn.execute(_OF_STACK, {"the_stack": stack_id})
     return [_record(row) for row in rows]
 
 
@@ -94,11 +104,7 @@ def list_for_stacks(
 
 def names(conn: sa.Connection, stack_id: str) -> dict[int, str]:
     """The name of every row of a stack, by id."""
-    rows = conn.execute(
-        sa.select(_table.c.id, _table.c.name).where(
-            _table.c.stack_id == stack_id
-        )
-    )
+    rows = conn.execute(_NAMES, {"the_stack": stack_id})
     return {row.id: row.name for row in rows}
 
 
@@ -108,7 +114,7 @@ def get_many(
     """The rows with these ids, by id; missing ones are left out."""
     found: dict[int, ResourceRecord] = {}
     for chunk in _chunks(sorted(set(ids))):
-        rows = conn.execute(_ROWS.where(_table.c.id.in_(chunk)))
+        rows = conn.execute(_ONLY_THESE, {"the_ids": chunk})
         found.update((row[0], _record(row)) for row in rows)
     return found
 
@@ -473,10 +479,9 @@ def claimed_in(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
 
 def delete_many(conn: sa.Connection, ids: Collection[int]) -> None:
     """Remove rows and what only they refer to."""
-    data = models.resource_data
     for chunk in _chunks(sorted(ids)):
-        conn.execute(sa.delete(data).where(data.c.resource_id.in_(chunk)))
-        conn.execute(sa.delete(_table).where(_table.c.id.in_(chunk)))
+        conn.execute(_REMOVE_DATA, {"the_ids": chunk})
+        conn.execute(_REMOVE, {"the_ids": chunk})
 
 
 def _chunks(items: Sequence[Any]) -> Iterable[Sequence[Any]]:

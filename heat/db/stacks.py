@@ -117,6 +117,10 @@ _ONE = (
     .order_by(_tag.c.id)
 )
 _TRAVERSAL = sa.select(_stack.c.current_traversal).where(_IS_IT)
+_DEPS = sa.select(_stack.c.current_deps).where(_IS_IT)
+_WRITE = sa.update(_stack).where(_IS_IT)
+_WRITE_LIVING = _WRITE.where(_stack.c.deleted_at.is_(None))
+_EXPRESSION = sa.ClauseElement
 
 _FILTERS = {
     name: _stack.c[name]
@@ -196,7 +200,7 @@ def insert(conn: sa.Connection, values: Mapping[str, Any]) -> str:
             columns["tenant"], columns["name"]
         )
     try:
-        conn.execute(sa.insert(_stack).values(**columns))
+        conn.execute(bulk.inserting(_stack), columns)
     except db_exc.DBDuplicateEntry as error:
         # The statement quotes the column in any case; the cause does not.
         cause = getattr(error.inner_exception, "orig", error)
@@ -363,12 +367,16 @@ def compare_and_set(
     :param not_locked: refuse when the stack is locked
     :returns: False when somebody else was faster; nothing is written then
     """
-    query = _as_read(not_locked).where(*conditions)
     if statuses is not None:
-        query = query.where(_stack.c.status.in_(sorted(statuses)))
+        conditions += (_stack.c.status.in_(sorted(statuses)),)
+    query = _as_read(not_locked)
+    query = query.where(*conditions) if conditions else query
     which = {"the_id": stack_id, "the_traversal": expect_traversal}
-    found = conn.execute(query.values(**values), which)
-    return bool(found.rowcount)
+    made = {k: v for k, v in values.items() if isinstance(v, _EXPRESSION)}
+    plain = {k: v for k, v in values.items() if k not in made}
+    if made:
+        query = query.values(**made)
+    return bool(conn.execute(query, {**plain, **which}).rowcount)
 
 
 @functools.cache
@@ -400,10 +408,8 @@ def base_columns(table: sa.Table) -> dict[str, sa.ColumnElement[Any]]:
 
 def update(conn: sa.Connection, stack_id: str, **values: Any) -> bool:
     """Write columns of a stack, deleted or not; False: there is none."""
-    result = conn.execute(
-        sa.update(_stack).where(_stack.c.id == stack_id).values(**values)
-    )
-    return bool(result.rowcount)
+    which = {"the_id": stack_id}
+    return bool(conn.execute(_WRITE, {**values, **which}).rowcount)
 
 
 def soft_delete(
@@ -412,25 +418,22 @@ def soft_delete(
     deleted_at: datetime.datetime | None = None,
 ) -> bool:
     """Mark a stack deleted and free its name; False: it was already."""
-    result = conn.execute(
-        sa.update(_stack)
-        .where(_stack.c.id == stack_id, _stack.c.deleted_at.is_(None))
-        .values(deleted_at=deleted_at or clock.utcnow(), live_name_key=None)
-    )
-    return bool(result.rowcount)
+    gone = {
+        "the_id": stack_id,
+        "deleted_at": deleted_at or clock.utcnow(),
+        "live_name_key": None,
+    }
+    return bool(conn.execute(_WRITE_LIVING, gone).rowcount)
 
 
 def get_deps(conn: sa.Connection, stack_id: str) -> Any:
     """The graph of the current traversal as it was stored, or None."""
-    return conn.execute(
-        sa.select(_stack.c.current_deps).where(_stack.c.id == stack_id)
-    ).scalar()
+    return conn.execute(_DEPS, {"the_id": stack_id}).scalar()
 
 
 def current_traversal(conn: sa.Connection, stack_id: str) -> str | None:
     """The traversal that works, or worked last, on a stack."""
-    found: str | None = conn.execute(_TRAVERSAL, {"the_id": stack_id}).scalar()
-    return found
+    return conn.execute(_TRAVERSAL, {"the_id": stack_id}).scalar()
 
 
 def set_tags(

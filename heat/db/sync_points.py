@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from heat.db import models
+from heat.db import bulk, models
 
 NodeKey = tuple[int, bool]
 
@@ -41,6 +41,10 @@ _T = TypeVar("_T")
 _CHUNK = 500
 
 _points = models.sync_point
+
+_FORGET = sa.delete(_points).where(
+    _points.c.stack_id == sa.bindparam("the_id")
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,12 +74,12 @@ def insert_many(
         for key, count in remaining.items()
     ]
     for chunk in _chunks(rows):
-        conn.execute(sa.insert(_points), chunk)
+        conn.execute(bulk.inserting(_points), chunk)
 
 
 def delete_for_stack(conn: sa.Connection, stack_id: str) -> None:
     """Forget every traversal of a stack: nothing of them starts any more."""
-    conn.execute(sa.delete(_points).where(_points.c.stack_id == stack_id))
+    conn.execute(_FORGET, {"the_id": stack_id})
 
 
 def fence(
