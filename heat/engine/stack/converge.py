@@ -56,6 +56,7 @@ class Child:
     :param guard: raises, in the transaction that begins something, when
         the caller may not begin it any more
     :param holds: what an update replaces is kept until the parent is updated
+    :param stored: the version that it has, if the caller has just read it
     """
 
     stack_id: str
@@ -64,6 +65,7 @@ class Child:
     same_defaults: bool
     guard: Callable[[sa.Connection], None]
     holds: bool = True
+    stored: templates.TemplateRecord | None = None
 
 
 def create(
@@ -121,7 +123,7 @@ def create(
             engine, context, draft, draft.action, prepared.definition
         ):
             begun = engine.db.run(_once(work, stack_id, order.traversal_id))
-    _keep(engine, context, begun, prepared.definition)
+    keep(engine, context, begun, prepared.definition)
     send(engine, context, begun)
     return draft
 
@@ -143,22 +145,29 @@ def _once(
     return careful
 
 
-def _keep(
+def keep(
     engine: Engine,
     context: RequestContext,
     begun: begin.Begun,
     definition: StackDefinition,
+    before: StackDefinition | None = None,
 ) -> None:
-    """Have what was just stored at hand, in place of reading it again."""
+    """Have what was just stored at hand, in place of reading it again.
+
+    :param before: the version that it had
+    """
     if engine.scenes is None or begun.opening is None:
         return
     stack = begun.opening.stack
-    if stack.user_creds_id is not None:
+    asked = context.auth_token and context.deferred is None
+    if stack.user_creds_id is not None or asked:
         context = engine.db.read(
             lambda conn: identity.with_credentials(conn, stack, context)
         )
     definition.version_id = stack.raw_template_id
-    engine.scenes.keep(scene.Scene.opened(begun.opening, definition, context))
+    engine.scenes.keep(
+        scene.Scene.opened(begun.opening, definition, context, before)
+    )
 
 
 def _request(
@@ -319,9 +328,7 @@ def update(
     request = _request(
         template, params, files, args, environment_files, child is not None
     )
-    prepared, tree = prepared_update(
-        engine, context, stack, request, child.facade if child else None
-    )
+    prepared, tree = prepared_update(engine, context, stack, request, child)
     delegation.ensure(engine, context, stack, tree)
     values, tags = _changed_values(stack, request.args)
     observes = bool(
@@ -348,12 +355,13 @@ def update(
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
         if tags is not None:
             stacks.set_tags(conn, stack.id, tags)
-        return begun
+        return begin.at_hand(conn, begun)
 
     with lifecycle_plugins.asked(
         engine, context, stack, "UPDATE", prepared.definition
     ):
         begun = engine.db.run(work)
+    keep(engine, context, begun, prepared.definition, prepared.before)
     send(engine, context, begun)
 
 
@@ -389,35 +397,40 @@ def prepared_update(
     context: RequestContext,
     stack: stacks.StackRecord,
     request: Request,
-    facade: Mapping[str, Any] | None = None,
+    child: Child | None = None,
 ) -> tuple[prepare.Prepared, Tree]:
     """What an update would begin with, all checks passed. No writes.
 
-    :param facade: of a nested stack; None: as it was
     :returns: the definition, and what its checks have noted
     :raises ActionInProgress, NotSupported: the stack's state forbids it
     :raises HeatException, ValueError: of class 400
     """
     check_may_update(stack)
-    stored, layers = engine.db.read(
-        lambda conn: (
-            templates.get(conn, stack.raw_template_id),
-            templates.get_layers(conn, stack.raw_template_id)
-            if request.args.get("existing")
-            else (),
+    layers: Sequence[templates.LayerRecord] = ()
+    stored = child.stored if child else None
+    if stored is None:
+        stored, layers = engine.db.read(
+            lambda conn: (
+                templates.get(conn, stack.raw_template_id),
+                templates.get_layers(conn, stack.raw_template_id)
+                if request.args.get("existing")
+                else (),
+            )
         )
-    )
     if stored is None:
         # An update has ended since the stack was read, so this one is late.
         raise exception.ActionInProgress(
             stack_name=stack.name, action=stack.action
         )
     identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
+    facade = child.facade if child else None
     prepared = prepare.prepare(
         identity, request, stored, facade=facade, layers=layers
     )
-    _check_immutable(identity, prepared, stored)
-    return prepared, prepare.check(engine, context, stack, prepared)
+    before = prepare.stored_definition(identity, stored)
+    _check_immutable(before, prepared)
+    tree = prepare.check(engine, context, stack, prepared)
+    return dataclasses.replace(prepared, before=before), tree
 
 
 def check_may_update(stack: stacks.StackRecord) -> None:
@@ -439,15 +452,11 @@ def check_may_update(stack: stacks.StackRecord) -> None:
 
 
 def _check_immutable(
-    identity: HeatIdentifier,
-    prepared: prepare.Prepared,
-    stored: templates.TemplateRecord | None,
+    before: StackDefinition, prepared: prepare.Prepared
 ) -> None:
     """Parameters declared immutable keep their values."""
-    if stored is None:
-        return
-    old = prepare.stored_definition(identity, stored)
-    changed = old.parameters.immutable_changes(prepared.definition.parameters)
+    now = prepared.definition.parameters
+    changed = before.parameters.immutable_changes(now)
     if changed:
         raise exception.ImmutableParameterModified(*changed)
 

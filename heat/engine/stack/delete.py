@@ -20,9 +20,11 @@ from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.common.context import RequestContext
-from heat.db import locks, stacks
+from heat.common.identifier import HeatIdentifier
+from heat.db import locks, stacks, templates
+from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
-from heat.engine.stack import converge, lifecycle_plugins
+from heat.engine.stack import converge, lifecycle_plugins, prepare
 from heat.engine.traversal import begin
 
 # How often a delete tries again when another action began meanwhile: unlike
@@ -56,13 +58,15 @@ def delete(
         traversal_id = str(uuid.uuid4())
         try:
             with lifecycle_plugins.asked(engine, context, stack, "DELETE"):
-                begun = _begin(
+                begun, had = _begin(
                     engine, stack, order(stack, traversal_id, abandons)
                 )
         except exception.ActionInProgress:
             if not left:
                 raise
         else:
+            if had is not None:
+                converge.keep(engine, context, begun, had)
             converge.send(engine, context, begun)
             return
         found = engine.db.read(
@@ -95,10 +99,23 @@ def order(
 
 def _begin(
     engine: Engine, stack: stacks.StackRecord, order: begin.Order
-) -> begin.Begun:
-    def work(conn: sa.Connection) -> begin.Begun:
+) -> tuple[begin.Begun, StackDefinition | None]:
+    """Begin; with what the stack had, if that can be told."""
+
+    def work(
+        conn: sa.Connection,
+    ) -> tuple[begin.Begun, templates.TemplateRecord | None]:
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
         locks.refuse_locked_below(conn, stack, "delete")
-        return begun
+        had = templates.get(conn, order.template_id)
+        return begin.at_hand(conn, begun), had
 
-    return engine.db.run(work)
+    begun, had = engine.db.run(work)
+    if engine.scenes is None or had is None:
+        return begun, None
+    identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
+    try:
+        return begun, prepare.stored_definition(identity, had)
+    except (exception.HeatException, ValueError):
+        # It has begun all the same; whoever works on it says what is wrong.
+        return begun, None

@@ -22,6 +22,7 @@ nobody knows, and brings none back to an older template.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import random
 import threading
 import time
@@ -177,9 +178,12 @@ class Children:
             parent.nested_depth + 1,
             int(engine.conf.max_nested_stack_depth),
         )
-        identity = HeatIdentifier(parent.tenant_id, wanted.name, None)
+        sent = wanted.template, wanted.environment, wanted.files
         prepared = prepare.prepare(
-            identity, _request(wanted), strict=False, facade=wanted.facade
+            HeatIdentifier(parent.tenant_id, wanted.name, None),
+            Request(*sent, {}, settled=True),
+            strict=False,
+            facade=wanted.facade,
         )
         draft = converge.draft_of(
             {
@@ -264,8 +268,12 @@ class Children:
         """
         for left in reversed(range(_TRIES)):
             stack = self._get(child_id)
+            version = stack.raw_template_id
+            stored = self._engine.db.read(
+                lambda conn: templates.get(conn, version)  # noqa: B023
+            )
             # Who looks at what there is looks into it all the same.
-            if not parent.observes and self._is_that(stack, wanted):
+            if not parent.observes and _is_that(stack, stored, wanted):
                 return False
             try:
                 converge.update(
@@ -276,7 +284,9 @@ class Children:
                     wanted.environment,
                     wanted.files,
                     {**_args(wanted), "converge": parent.observes},
-                    child=self._place(parent, child_id, wanted),
+                    child=dataclasses.replace(
+                        self._place(parent, child_id, wanted), stored=stored
+                    ),
                 )
             except exception.ActionInProgress:
                 if not left:
@@ -284,30 +294,6 @@ class Children:
             else:
                 return True
         return False
-
-    def _is_that(
-        self, stack: stacks.StackRecord, wanted: child.Wanted
-    ) -> bool:
-        """Whether the child is what is wanted, or becomes that right now."""
-        action, status = stack.base
-        if action == "DELETE" or status == "FAILED":
-            return False
-        if status == "IN_PROGRESS" and action not in _CONVERGING:
-            return False
-        if env.Environment(wanted.environment).registry.stops_at(
-            hooks.HOOK_PRE_UPDATE
-        ):
-            # Its resources are to wait in this update as in any.
-            return False
-        stored = self._engine.db.read(
-            lambda conn: templates.get(conn, stack.raw_template_id)
-        )
-        return stored is not None and (
-            stored.template == wanted.template
-            and stored.environment == wanted.environment
-            and (stored.facade or {}) == wanted.facade
-            and stored.files == wanted.files
-        )
 
     def _place(
         self, parent: StackView, child_id: str, wanted: child.Wanted
@@ -476,8 +462,28 @@ class Children:
         try:
             actions.cancel(self._engine, parent.context, found, rollback=False)
         except (exception.NotSupported, exception.ActionInProgress):
-            # It has just come to rest, or is deleted already.
-            return
+            return  # It has just come to rest, or is deleted already.
+
+
+def _is_that(
+    stack: stacks.StackRecord,
+    stored: templates.TemplateRecord | None,
+    wanted: child.Wanted,
+) -> bool:
+    """Whether a child is what is wanted, or becomes that right now."""
+    action, status = stack.base
+    if action == "DELETE" or status == "FAILED":
+        return False
+    if status == "IN_PROGRESS" and action not in _CONVERGING:
+        return False
+    if env.Environment(wanted.environment).registry.stops_at(
+        hooks.HOOK_PRE_UPDATE
+    ):
+        # Its resources are to wait in this update as in any.
+        return False
+    return stored is not None and stored.is_made_of(
+        wanted.template, wanted.environment, wanted.files, wanted.facade
+    )
 
 
 def _nesting(engine: Engine, parent: StackView) -> child.Nesting:
@@ -490,9 +496,3 @@ def _nesting(engine: Engine, parent: StackView) -> child.Nesting:
 def _args(wanted: child.Wanted) -> dict[str, Any]:
     # The parent brings a failed child back, so it never goes back itself.
     return {"disable_rollback": True, "timeout_mins": wanted.timeout_mins}
-
-
-def _request(wanted: child.Wanted) -> Request:
-    return Request(
-        wanted.template, wanted.environment, wanted.files, {}, settled=True
-    )

@@ -30,6 +30,7 @@ from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
 from heat.db import stacks, templates
 from heat.engine import definition, function
+from heat.engine.definition import StackDefinition
 from heat.engine.environment import layers as env_layers
 from heat.engine.graph import dag
 from heat.engine.ports import Engine
@@ -43,7 +44,10 @@ from heat.engine.traversal import gather, scene
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """A definition with the forms in which it is stored."""
+    """A definition with the forms in which it is stored.
+
+    :ivar before: the version that it takes the place of, if it was looked at
+    """
 
     definition: definition.StackDefinition
     template: dict[str, Any]
@@ -51,6 +55,7 @@ class Prepared:
     files: dict[str, str]
     layers: env_layers.Stack
     secret: frozenset[str]
+    before: StackDefinition | None = None
 
     def reason(self, parameter: str) -> str | None:
         """Why a parameter has its value: "b.yaml parameters.p over a.yaml".

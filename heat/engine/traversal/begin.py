@@ -114,7 +114,7 @@ class Order:
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
-    """A traversal of which everything is known, as all of it is new.
+    """A traversal of which everything is known to who has begun it.
 
     :ivar stack: the record of its stack
     :ivar rows: the records of its resources
@@ -129,13 +129,33 @@ class Opening:
 class Begun:
     """A traversal that is in the database; send its ready nodes now.
 
+    :ivar graph: its graph; None: this engine has not drawn it
+    :ivar rows: the records of its resources, if they are as they were read
     :ivar opening: what this engine need not read to work on it
     """
 
     stack_id: str
     traversal_id: str
     ready: tuple[NodeKey, ...]
+    graph: build.TraversalGraph | None = None
+    rows: tuple[resources.ResourceRecord, ...] | None = None
     opening: Opening | None = None
+
+
+def at_hand(conn: sa.Connection, begun: Begun) -> Begun:
+    """What was just begun, with all that is to be known to work on it.
+
+    Nobody writes the stack before this transaction ends, nor a row that is
+    not held: what would have claimed it meets no SyncPoint any more.
+    """
+    stack = stacks.get(conn, begun.stack_id)
+    if begun.graph is None or stack is None:
+        return begun
+    rows = begun.rows
+    if rows is None:
+        rows = tuple(resources.list_for_stack(conn, begun.stack_id))
+    opening = Opening(stack, begun.graph, rows)
+    return dataclasses.replace(begun, opening=opening)
 
 
 def begin(
@@ -230,8 +250,9 @@ def _walk(
 
     :param rows: those of the stack that still count
     """
-    graph = _graph(conn, stack, order, now, rows)
-    return _open(conn, stack, order, now, graph)
+    graph, same = _graph(conn, stack, order, now, rows)
+    begun = _open(conn, stack, order, now, graph)
+    return dataclasses.replace(begun, rows=tuple(rows) if same else None)
 
 
 def _open(
@@ -256,7 +277,7 @@ def _open(
         conn,
         [stack_event(stack, order.action, "IN_PROGRESS", order.reason, now)],
     )
-    return Begun(stack.id, order.traversal_id, tuple(graph.ready()))
+    return Begun(stack.id, order.traversal_id, tuple(graph.ready()), graph)
 
 
 def _graph(
@@ -265,28 +286,35 @@ def _graph(
     order: Order,
     now: datetime.datetime,
     rows: list[resources.ResourceRecord],
-) -> build.TraversalGraph:
-    """Insert the rows that are missing, draw the graph."""
+) -> tuple[build.TraversalGraph, bool]:
+    """Insert the rows that are missing, draw the graph.
+
+    :returns: whether the rows are as they were beside it
+    """
     if order.cleans:
         kept = _as_extant(_kept(conn, stack, order, rows))
-        return build.build({}, {}, kept, cancels=order.cancels)
+        return build.build({}, {}, kept, cancels=order.cancels), False
     extant = _as_extant(rows)
     if order.action in WALKS:
         there = {row.id for row in rows if _is_there(row)}
-        return build.walk(
+        walk = build.walk(
             [each for each in extant if each.row_id in there],
             down=WALKS[order.action],
             cancels=order.cancels,
         )
+        return walk, True
     chosen = wanted.find_rows(conn, stack, order.wishes(), rows, now)
-    if passed := passed_on(rows, set(chosen.values())):
+    passed = passed_on(rows, set(chosen.values()))
+    if passed:
         resources.set_values(conn, sorted(passed), {"external": True})
-    return build.build(
+    graph = build.build(
         chosen,
         order.definition.dependencies() if order.definition else {},
         extant,
         cancels=order.cancels,
     )
+    made = {row.id for row in rows if _is_there(row)}
+    return graph, not passed and made.issuperset(chosen.values())
 
 
 def _as_extant(

@@ -277,6 +277,8 @@ def _set_state(
     kept: bool = False,
 ) -> None:
     values: dict[str, Any] = {**completed, "status_reason": reason}
+    if status == "COMPLETE" and stack.prev_raw_template_id is not None:
+        values["prev_raw_template_id"] = None
     if stack.holds_cleanup and not kept and stack.action not in begin.WALKS:
         values["holds_cleanup"] = False
     stacks.update(conn, stack.id, status=status, **values)
@@ -291,8 +293,6 @@ def _prune_templates(
     conn: sa.Connection, scene: Scene, stack: stacks.StackRecord
 ) -> None:
     """Versions that neither the stack nor a row refers to any more."""
-    if stack.prev_raw_template_id is not None:
-        stacks.update(conn, stack.id, prev_raw_template_id=None)
     old = {
         stack.prev_raw_template_id,
         scene.stack.prev_raw_template_id,

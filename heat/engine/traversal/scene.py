@@ -83,7 +83,7 @@ class Scene:
 
     :ivar definition: what the traversal wants; for DELETE, what the stack
         had, of which nothing is wanted (the graph has no update nodes)
-    :ivar fresh: the rows, when this engine has just inserted them all
+    :ivar fresh: the rows, when this engine has just begun the traversal
     :ivar preloaded: nodes read in advance, each to be used once
     :ivar done: nodes that are done, as far as this engine knows
     """
@@ -141,11 +141,17 @@ class Scene:
         opening: begin.Opening,
         definition: StackDefinition,
         context: RequestContext,
+        before: StackDefinition | None = None,
     ) -> Scene:
-        """A traversal that this engine has just begun, of a new stack."""
+        """A traversal that this engine has just begun.
+
+        :param before: the version that the stack had, if it is at hand
+        """
         names = {row.id: row.name for row in opening.rows}
         made = cls(opening.stack, opening.graph, definition, names, context)
         made.fresh = opening.rows
+        if before is not None and before.version_id is not None:
+            made._versions.setdefault(before.version_id, before)
         return made
 
     def deadline(self, monotonic: float) -> float:
