@@ -83,14 +83,20 @@ def insert_many(
 ) -> list[str]:
     """Insert events and return their uuids, in the order given.
 
+    Those of one transaction are inserted together, at its end.
+
     :param rows: columns each; ``uuid`` is made when absent
     """
     made = [
         {**row, "uuid": row.get("uuid") or str(uuid.uuid4())} for row in rows
     ]
-    bulk.insert(conn, _event, made)
+    session.at_end(conn, _insert, made)
     session.note(conn, made)
     return [row["uuid"] for row in made]
+
+
+def _insert(conn: sa.Connection, rows: list[dict[str, Any]]) -> None:
+    bulk.insert(conn, _event, rows)
 
 
 def list_(

@@ -29,7 +29,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -48,6 +48,7 @@ T = TypeVar("T")
 
 #: Where a connection keeps what its transaction wants to be told of.
 _JOURNAL = "heat_journal"
+_AT_END = "heat_at_end"
 
 #: How often a work is tried before its error goes to the caller.
 ATTEMPTS = 10
@@ -193,7 +194,8 @@ class Database:
             try:
                 with turn, connect() as conn:
                     journal = conn.info[_JOURNAL] = []
-                    made = work(conn)
+                    with _ending(conn):
+                        made = work(conn)
                 if journal and self.committed is not None:
                     self.committed(journal)
                 return made
@@ -221,6 +223,32 @@ def note(conn: sa.Connection, entries: Iterable[Any]) -> None:
     journal = conn.info.get(_JOURNAL)
     if journal is not None:
         journal.extend(entries)
+
+
+def at_end(
+    conn: sa.Connection,
+    write: Callable[[sa.Connection, list[T]], None],
+    items: Iterable[T],
+) -> None:
+    """Have items written before the transaction commits, all that there are
+    of a kind at once: nothing in it may ask for them."""
+    waiting = conn.info.get(_AT_END)
+    if waiting is None:
+        write(conn, list(items))
+    else:
+        waiting.setdefault(write, []).extend(items)
+
+
+@contextlib.contextmanager
+def _ending(conn: sa.Connection) -> Iterator[None]:
+    """Write what :func:`at_end` was given; a failed transaction forgets it."""
+    waiting = conn.info[_AT_END] = {}
+    try:
+        yield
+        for write, items in waiting.items():
+            write(conn, items)
+    finally:
+        del conn.info[_AT_END]
 
 
 def _sleep(attempt: int, first: float, most: float) -> None:

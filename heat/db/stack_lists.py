@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Unpack
 
 import sqlalchemy as sa
 
-from heat.db import bulk, models, stacks
+from heat.db import bulk, models, stack_tags, stacks
 
 _stack = models.stack
 
@@ -96,9 +96,9 @@ def list_shown(
     ids = [row[0] for row in rows]
     whole = page.get("limit") is None and page.get("marker") is None
     if whole and len(ids) > _MANY:
-        tags = stacks.tags_of(conn, ids, stacks.page_of(conn, _IDS, page))
+        tags = stack_tags.of(conn, ids, stacks.page_of(conn, _IDS, page))
     else:
-        tags = stacks.tags_of(conn, ids)
+        tags = stack_tags.of(conn, ids)
     # Few stacks are locked, and eight columns are a third of a row.
     locks = _locks(conn, [row[0] for row in rows if row[_LEVEL] is not None])
     return [

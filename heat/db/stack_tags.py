@@ -10,19 +10,62 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""Which stacks have which tags, as conditions of a query."""
+"""Rows of the ``stack_tag`` table, and conditions on them of a query."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import models
+from heat.db import bulk, clock, models
 
 _stack = models.stack
 _tag = models.stack_tag
+
+_TAGS = sa.select(_tag.c.stack_id, _tag.c.tag).order_by(_tag.c.id)
+
+
+def set_(
+    conn: sa.Connection, stack_id: str, tags: Iterable[str] | None
+) -> None:
+    """Replace the tags of a stack; their order is kept."""
+    conn.execute(sa.delete(_tag).where(_tag.c.stack_id == stack_id))
+    now = clock.utcnow()
+    bulk.insert(
+        conn,
+        _tag,
+        [
+            {"stack_id": stack_id, "tag": tag, "created_at": now}
+            for tag in dict.fromkeys(tags or ())
+        ],
+    )
+
+
+def of(
+    conn: sa.Connection,
+    ids: Sequence[str],
+    query: sa.Select[tuple[str]] | None = None,
+) -> dict[str, list[str]]:
+    """The tags of stacks in their order, by stack id.
+
+    :param query: finds the ids too, where they are too many to be named
+    """
+    tags: dict[str, list[str]] = {ident: [] for ident in ids}
+    if query is not None:
+        for stack_id, tag in conn.execute(
+            _TAGS.where(_tag.c.stack_id.in_(query.order_by(None)))
+        ).all():
+            # One that was made since is not among them.
+            tags.get(stack_id, []).append(tag)
+        return tags
+    for chunk in bulk.chunks(list(tags)):
+        for stack_id, tag in conn.execute(
+            _TAGS.where(_tag.c.stack_id.in_(chunk))
+        ).all():
+            tags[stack_id].append(tag)
+    return tags
 
 
 def conditions(selection: Mapping[str, Any]) -> list[sa.ColumnElement[bool]]:

@@ -107,7 +107,6 @@ _ROWS = sa.select(
         if field.name != "tags"
     )
 )
-_TAGS = sa.select(_tag.c.stack_id, _tag.c.tag).order_by(_tag.c.id)
 _IS_IT = _stack.c.id == sa.bindparam("the_id")
 # One stack, a row for each of its tags.
 _ONE = (
@@ -120,7 +119,6 @@ _TRAVERSAL = sa.select(_stack.c.current_traversal).where(_IS_IT)
 _DEPS = sa.select(_stack.c.current_deps).where(_IS_IT)
 _WRITE = sa.update(_stack).where(_IS_IT)
 _WRITE_LIVING = _WRITE.where(_stack.c.deleted_at.is_(None))
-_EXPRESSION = sa.ClauseElement
 
 _FILTERS = {
     name: _stack.c[name]
@@ -209,7 +207,7 @@ def insert(conn: sa.Connection, values: Mapping[str, Any]) -> str:
             raise
         raise exception.StackExists(stack_name=columns["name"]) from error
     if tags:
-        set_tags(conn, stack_id, tags)
+        stack_tags.set_(conn, stack_id, tags)
     return stack_id
 
 
@@ -372,7 +370,7 @@ def compare_and_set(
     query = _as_read(not_locked)
     query = query.where(*conditions) if conditions else query
     which = {"the_id": stack_id, "the_traversal": expect_traversal}
-    made = {k: v for k, v in values.items() if isinstance(v, _EXPRESSION)}
+    made = {k: v for k, v in values.items() if isinstance(v, sa.ClauseElement)}
     plain = {k: v for k, v in values.items() if k not in made}
     if made:
         query = query.values(**made)
@@ -416,14 +414,18 @@ def soft_delete(
     conn: sa.Connection,
     stack_id: str,
     deleted_at: datetime.datetime | None = None,
+    **values: Any,
 ) -> bool:
-    """Mark a stack deleted and free its name; False: it was already."""
-    gone = {
-        "the_id": stack_id,
-        "deleted_at": deleted_at or clock.utcnow(),
-        "live_name_key": None,
-    }
-    return bool(conn.execute(_WRITE_LIVING, gone).rowcount)
+    """Mark a stack deleted and free its name; False: it was already.
+
+    :param values: more columns to write
+    """
+    values.update(
+        the_id=stack_id,
+        deleted_at=deleted_at or clock.utcnow(),
+        live_name_key=None,
+    )
+    return bool(conn.execute(_WRITE_LIVING, values).rowcount)
 
 
 def get_deps(conn: sa.Connection, stack_id: str) -> Any:
@@ -436,55 +438,14 @@ def current_traversal(conn: sa.Connection, stack_id: str) -> str | None:
     return conn.execute(_TRAVERSAL, {"the_id": stack_id}).scalar()
 
 
-def set_tags(
-    conn: sa.Connection, stack_id: str, tags: Iterable[str] | None
-) -> None:
-    """Replace the tags of a stack; their order is kept."""
-    conn.execute(sa.delete(_tag).where(_tag.c.stack_id == stack_id))
-    now = clock.utcnow()
-    bulk.insert(
-        conn,
-        _tag,
-        [
-            {"stack_id": stack_id, "tag": tag, "created_at": now}
-            for tag in dict.fromkeys(tags or ())
-        ],
-    )
-
-
 def _name_key(tenant: str, name: str) -> str:
     return hashlib.sha256(f"{tenant}\0{name}".encode()).hexdigest()
 
 
 def _records(conn: sa.Connection, query: sa.Select[Any]) -> list[StackRecord]:
     rows = conn.execute(query).all()
-    tags = tags_of(conn, [row[0] for row in rows])
+    tags = stack_tags.of(conn, [row[0] for row in rows])
     return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
-
-
-def tags_of(
-    conn: sa.Connection,
-    ids: Sequence[str],
-    query: sa.Select[tuple[str]] | None = None,
-) -> dict[str, list[str]]:
-    """The tags of stacks in their order, by stack id.
-
-    :param query: finds the ids too, where they are too many to be named
-    """
-    tags: dict[str, list[str]] = {ident: [] for ident in ids}
-    if query is not None:
-        for stack_id, tag in conn.execute(
-            _TAGS.where(_tag.c.stack_id.in_(query.order_by(None)))
-        ).all():
-            # One that was made since is not among them.
-            tags.get(stack_id, []).append(tag)
-        return tags
-    for chunk in bulk.chunks(list(tags)):
-        for stack_id, tag in conn.execute(
-            _TAGS.where(_tag.c.stack_id.in_(chunk))
-        ).all():
-            tags[stack_id].append(tag)
-    return tags
 
 
 def _conditions(selection: Selection) -> list[sa.ColumnElement[bool]]:

@@ -143,11 +143,13 @@ def decrement(
     traversal: Traversal,
     counts: Counter[NodeKey],
     complete: Collection[NodeKey] = (),
+    waiting: Collection[NodeKey] = (),
 ) -> list[NodeKey]:
     """Take off inputs that have arrived.
 
     :param complete: keys of ``counts`` that get all their inputs at once,
         so that nobody has to look what is left
+    :param waiting: keys of ``counts`` that are known to miss others
     :returns: the keys that now have all inputs: the caller fires them after
         its commit. The rows stay locked till then, so no other transaction
         can see them reach zero too.
@@ -166,7 +168,8 @@ def decrement(
                 },
             )
     done = set(complete)
-    return sorted(done | ready_among(conn, traversal, counts.keys() - done))
+    open_ = counts.keys() - done - set(waiting)
+    return sorted(done | ready_among(conn, traversal, open_))
 
 
 def ready_among(

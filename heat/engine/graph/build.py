@@ -161,6 +161,7 @@ def build(
     extant: Iterable[Extant],
     *,
     cancels: bool = False,
+    deletes: bool = False,
 ) -> TraversalGraph:
     """Build the graph of a traversal that reaches a template.
 
@@ -169,13 +170,14 @@ def build(
     :param dependencies: resource name -> names that it requires
     :param extant: every row that was there before, old versions included;
         rows inserted for this traversal have nothing to clean up
+    :param deletes: the stack goes, so nothing comes before the clean-up
     :raises ValueError: when the graph would have a cycle
     """
     rows = {row.row_id: row for row in extant}
     needs: _Needs = {}
     _add_updates(needs, wanted, dependencies)
     _add_cleanups(needs, rows)
-    _add_stack(needs)
+    _add_stack(needs, one_half=deletes)
     return _checked(needs, cancels)
 
 
@@ -198,7 +200,7 @@ def walk(
                 needs[(required, False)].add((row_id, False))
             else:
                 needs[(row_id, True)].add((required, True))
-    _add_stack(needs)
+    _add_stack(needs, one_half=down)
     return _checked(needs, cancels)
 
 
@@ -238,13 +240,18 @@ def _add_cleanups(needs: _Needs, rows: Mapping[int, Extant]) -> None:
                 needs[(required, False)].add((row_id, False))
 
 
-def _add_stack(needs: _Needs) -> None:
+def _add_stack(needs: _Needs, *, one_half: bool = False) -> None:
     """The stack's own nodes: between the halves, and at the end.
 
     No clean-up before the whole update half is done: only then does the
     new template count as completed, and until then a failure goes back to
     the old objects, which had better be alive.
+
+    :param one_half: there are clean-up nodes only, whatever becomes of it
     """
+    if one_half:
+        needs[STACK_CLEANUP] = set(needs)
+        return
     updates = [key for key in needs if key[1]]
     cleanups = [key for key in needs if not key[1]]
     required = {need for each in needs.values() for need in each}

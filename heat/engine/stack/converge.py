@@ -26,7 +26,7 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import locks, stacks, templates
+from heat.db import locks, stack_tags, stacks, templates
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource.child import Tree
@@ -354,7 +354,7 @@ def update(
         locks.refuse_locked_below(conn, stack, "update")
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
         if tags is not None:
-            stacks.set_tags(conn, stack.id, tags)
+            stack_tags.set_(conn, stack.id, tags)
         return begin.at_hand(conn, begun)
 
     with lifecycle_plugins.asked(

@@ -312,6 +312,7 @@ def _graph(
         order.definition.dependencies() if order.definition else {},
         extant,
         cancels=order.cancels,
+        deletes=order.action == "DELETE",
     )
     made = {row.id for row in rows if _is_there(row)}
     return graph, not passed and made.issuperset(chosen.values())

@@ -214,8 +214,6 @@ def _end(
     gone = [row.id for row in rows if not row.is_held]
     if gone:
         resources.delete_many(conn, gone)
-    if stack.action == "DELETE":
-        stacks.soft_delete(conn, stack.id)
     _prune_templates(conn, scene, stack)
     return None
 
@@ -281,7 +279,11 @@ def _set_state(
         values["prev_raw_template_id"] = None
     if stack.holds_cleanup and not kept and stack.action not in begin.WALKS:
         values["holds_cleanup"] = False
-    stacks.update(conn, stack.id, status=status, **values)
+    values["status"] = status
+    if (stack.action, status) == ("DELETE", "COMPLETE"):
+        stacks.soft_delete(conn, stack.id, now, **values)
+    else:
+        stacks.update(conn, stack.id, **values)
     if stack.action == "SNAPSHOT":
         snapshotting.settle(conn, stack, status, reason)
     events.insert_many(

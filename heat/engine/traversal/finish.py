@@ -39,6 +39,7 @@ from heat.db import (
     sync_points,
 )
 from heat.engine.ports import Engine, NodeKey
+from heat.engine.resource import Resource
 from heat.engine.traversal import (
     ahead,
     check,
@@ -269,9 +270,21 @@ def checkpoint(engine: Engine, scene: Scene, tasks: Sequence[Task]) -> None:
 def _is_recorded(task: Task) -> bool:
     """Whether there is nothing to record, or whoever made it has done so."""
     rsrc = task.node.rsrc
-    if task.noted and rsrc is not None and rsrc.is_recorded:
-        task.saved = True
-    return task.saved
+    if not task.noted or rsrc is None:
+        return task.saved
+    task.saved = task.saved or rsrc.is_recorded
+    # What it makes later is recorded then.
+    return task.saved or _is_as_it_was(task, rsrc)
+
+
+def _is_as_it_was(task: Task, rsrc: Resource) -> bool:
+    """Whether the row, which was there before, says all there is to say."""
+    return (
+        task.action in ("UPDATE", "DELETE")
+        and rsrc.resource_id == task.node.row.physical_id
+        and rsrc.data() == task.node.data
+        and not rows.lock_found(Result(task.node))
+    )
 
 
 def record_stray(engine: Engine, result: Result) -> None:

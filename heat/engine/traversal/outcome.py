@@ -264,4 +264,5 @@ def _interrupt(
 def _is_updated(conn: sa.Connection, stack: stacks.StackRecord) -> bool:
     """Whether only clean-up is left: no failure rolls back any more."""
     traversal = sync_points.Traversal(stack.id, stack.current_traversal or "")
-    return sync_points.marks(conn, traversal).get(STACK_UPDATE, False)
+    found = sync_points.marks(conn, traversal)
+    return found.get(STACK_UPDATE, bool(found))

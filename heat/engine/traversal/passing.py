@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable
 import sqlalchemy as sa
 
 from heat.db import sync_points
+from heat.engine.graph.build import STACK_UPDATE
 from heat.engine.ports import NodeKey
 from heat.engine.traversal.scene import Scene
 
@@ -46,7 +47,19 @@ def pass_on(
         for key, amount in counts.items()
         if amount == len(scene.graph.requires(key))
     ]
-    return sync_points.decrement(conn, scene.traversal, counts, complete)
+    # What becomes ready now is not done, so what waits for it is not ready:
+    # but between the halves what stays is taken out of the clean-up.
+    whole = STACK_UPDATE not in scene.graph
+    waits = {
+        above
+        for key in complete
+        if key[1] or whole
+        for above in scene.graph.required_by(key)
+        if above in counts
+    }
+    return sync_points.decrement(
+        conn, scene.traversal, counts, complete, waits
+    )
 
 
 def arrive(

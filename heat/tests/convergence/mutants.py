@@ -49,8 +49,8 @@ def delete_before_repoint():
     """Clean-up does not wait for the update half."""
     real = build._add_stack
 
-    def add_stack(needs):
-        real(needs)
+    def add_stack(needs, **more):
+        real(needs, **more)
         for key in needs:
             if key[0] and not key[1]:
                 needs[key].discard(build.STACK_UPDATE)

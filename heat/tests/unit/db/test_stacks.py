@@ -20,7 +20,7 @@ import testscenarios
 from oslo_db import exception as db_exc
 
 from heat.common import exception
-from heat.db import models, stacks
+from heat.db import models, stack_tags, stacks
 from heat.tests.unit.db import backends
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -88,12 +88,12 @@ class RecordTest(StackCase):
                 status_reason="x" * 100_000,
             )
         )
-        self.call(stacks.set_tags, stack_id, ["n", "m"])
+        self.call(stack_tags.set_, stack_id, ["n", "m"])
         found = self.call(stacks.get, stack_id)
         self.assertEqual(("n", "m"), found.tags)
         self.assertEqual("all", found.lock_level)
         self.assertEqual({"update": [2, "me"]}, found.lock_blocked)
-        self.call(stacks.set_tags, stack_id, None)
+        self.call(stack_tags.set_, stack_id, None)
         self.assertEqual((), self.call(stacks.get, stack_id).tags)
         self.assertFalse(self.call(stacks.update, "none", status="FAILED"))
 
