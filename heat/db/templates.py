@@ -362,8 +362,15 @@ def _unused() -> sa.Select[Any]:
     version = resource.c.current_template_id == _template.c.id
     named.append(sa.exists().where(its_own, version))
     layered = sa.exists().where(_layer.c.raw_template_id == _template.c.id)
+    other = _template.alias("other")
+    shared = sa.exists().where(
+        other.c.files_id == _template.c.files_id,
+        other.c.id.not_in(sa.bindparam("the_ids", expanding=True)),
+    )
     return sa.select(
-        _template.c.id, _template.c.files_id, layered.label("layered")
+        _template.c.id,
+        sa.case((shared, None), else_=_template.c.files_id).label("files_id"),
+        layered.label("layered"),
     ).where(
         _template.c.id.in_(sa.bindparam("the_ids", expanding=True)),
         *(sa.not_(each) for each in named),
@@ -377,7 +384,8 @@ _REMOVE_LAYERS = sa.delete(_layer).where(
 _REMOVE = sa.delete(_template).where(
     _template.c.id.in_(sa.bindparam("the_ids", expanding=True))
 )
-# Nested stacks share the files of the one above.
+# Nested stacks share the files of the one above: mostly nothing goes, and
+# what looked as if it were shared no more is asked about once more.
 _REMOVE_FILES = sa.delete(_files).where(
     _files.c.id.in_(sa.bindparam("the_ids", expanding=True)),
     sa.not_(sa.exists().where(_template.c.files_id == _files.c.id)),

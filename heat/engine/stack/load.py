@@ -28,6 +28,7 @@ from heat.db import (
     resource_rows,
     resources,
     stacks,
+    templates,
 )
 from heat.engine import rsrc_defn
 from heat.engine.definition import NodeData, StackDefinition
@@ -103,6 +104,19 @@ def template(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
 def parsed(conn: sa.Connection, stack: stacks.StackRecord) -> StackDefinition:
     """As :func:`template`, inside of a transaction."""
     return _definition(conn, stack)[1]
+
+
+def with_version(
+    conn: sa.Connection, stack_id: str
+) -> tuple[stacks.StackRecord, templates.TemplateRecord | None]:
+    """A stack, and what it is made of as it was stored.
+
+    :raises EntityNotFound: there is no such stack
+    """
+    stack = stacks.get(conn, stack_id)
+    if stack is None:
+        raise exception.EntityNotFound(entity="Stack", name=stack_id)
+    return stack, templates.get(conn, stack.raw_template_id)
 
 
 def single(

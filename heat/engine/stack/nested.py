@@ -267,10 +267,8 @@ class Children:
         :raises HeatException, ValueError: of class 400
         """
         for left in reversed(range(_TRIES)):
-            stack = self._get(child_id)
-            version = stack.raw_template_id
-            stored = self._engine.db.read(
-                lambda conn: templates.get(conn, version)  # noqa: B023
+            stack, stored = self._engine.db.read(
+                lambda conn: load.with_version(conn, child_id)
             )
             # Who looks at what there is looks into it all the same.
             if not parent.observes and _is_that(stack, stored, wanted):

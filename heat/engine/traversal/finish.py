@@ -157,14 +157,19 @@ def _finish(
     )
     written.superseded += [each.node.row.id for each in superseded]
     written.done = current + passed
-    along = plan.missing if passed else {}
-    fired = passing.pass_on(
-        conn, scene, [each.node.key for each in written.done], along
-    )
-    if closes in fired:
+    along = set(plan.missing) if passed else set()
+    keys = [each.node.key for each in written.done]
+    # What hangs on these alone is ready without being told.
+    needs = scene.graph.requires(closes) if closes else ()
+    whole = bool(needs) and set(keys).issuperset(needs)
+    if closes and whole:
+        along.add(closes)
+    fired = passing.pass_on(conn, scene, keys, along)
+    if closes and (whole or closes in fired):
         written.closed = closing.close_held(conn, scene, closes, now)
         if not written.closed.ended:
-            sync_points.mark_done(conn, scene.traversal, [closes])
+            left = len(needs) if whole else 0
+            sync_points.mark_at_zero(conn, scene.traversal, {closes: left})
         fired = [key for key in fired if key != closes] + written.closed.fired
     written.fired = plan.claim(conn, engine, scene, fired)
     return written

@@ -42,8 +42,8 @@ class ManageTest(base.TestCase):
     def test_versions(self):
         self.assertEqual((0, "none\n"), self.run_("db_version")[:2])
         self.assertEqual((0, "0001\n"), self.run_("db_sync", "0001")[:2])
-        self.assertEqual((0, "0002\n"), self.run_("db_sync")[:2])
-        self.assertEqual((0, "0002\n"), self.run_("db_version")[:2])
+        self.assertEqual((0, "0003\n"), self.run_("db_sync")[:2])
+        self.assertEqual((0, "0003\n"), self.run_("db_version")[:2])
 
     def test_unknown_version(self):
         code, _out, err = self.run_("db_sync", "nonsense")
