@@ -38,6 +38,7 @@ _record = resource_rows.record
 # Made once: to put a statement together takes longer than to run it.
 _IN_STACK = _table.c.stack_id == sa.bindparam("the_stack")
 _OF_STACK = _ROWS.where(_IN_STACK).order_by(_table.c.id)
+_OF_NAME = _OF_STACK.where(_table.c.name == sa.bindparam("the_name"))
 _NAMES = sa.select(_table.c.id, _table.c.name).where(_IN_STACK)
 _THESE = _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
 _ONLY_THESE = _ROWS.where(_THESE)
@@ -87,6 +88,14 @@ def list_for_stack(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
     """Every row of a stack, old versions included, by id."""
     rows = conn.execute(_OF_STACK, {"the_stack": stack_id})
     return [_record(row) for row in rows]
+
+
+def versions(
+    conn: sa.Connection, stack_id: str, name: str
+) -> list[ResourceRecord]:
+    """Every row of a resource of a stack, old versions included, by id."""
+    which = {"the_stack": stack_id, "the_name": name}
+    return [_record(row) for row in conn.execute(_OF_NAME, which)]
 
 
 def list_for_stacks(

@@ -129,12 +129,18 @@ def single(
     Of the others is read what there is when one of them is asked for.
     """
 
-    def read(conn: sa.Connection) -> tuple[Loaded, gather.Node]:
-        now, made = _definition(conn, stack)
-        made.tell_the_rest(lambda: _all_nodes(engine, now.id))
-        return Loaded(now, made, {row.name: row}), _node(conn, row)
+    return engine.db.read(lambda conn: _single(conn, engine, stack, row))
 
-    return engine.db.read(read)
+
+def _single(
+    conn: sa.Connection,
+    engine: Engine,
+    stack: stacks.StackRecord,
+    row: resource_rows.ResourceRecord,
+) -> tuple[Loaded, gather.Node]:
+    now, made = _definition(conn, stack)
+    made.tell_the_rest(lambda: _all_nodes(engine, now.id))
+    return Loaded(now, made, {row.name: row}), _node(conn, row)
 
 
 def load(engine: Engine, stack: stacks.StackRecord) -> Loaded:
@@ -145,13 +151,11 @@ def load(engine: Engine, stack: stacks.StackRecord) -> Loaded:
 def named(
     engine: Engine, stack: stacks.StackRecord, name: str
 ) -> tuple[Loaded, gather.Node] | None:
-    """As :func:`load`, with the node of one resource; None: the stack has
-    none of this name."""
+    """As :func:`single`, by name; None: the stack has none of this name."""
 
     def read(conn: sa.Connection) -> tuple[Loaded, gather.Node] | None:
-        loaded = _load(conn, stack)
-        row = loaded.rows.get(name)
-        return None if row is None else (loaded, _node(conn, row))
+        row = living(resources.versions(conn, stack.id, name)).get(name)
+        return None if row is None else _single(conn, engine, stack, row)
 
     return engine.db.read(read)
 

@@ -441,11 +441,13 @@ class Children:
 
         :raises EntityNotFound: there is no such resource, or stack
         """
-        loaded = load.load(self._engine, self._get(parent.id or ""))
-        row = loaded.rows.get(name)
-        if row is None:
+        found = load.named(self._engine, self._get(parent.id or ""), name)
+        if found is None:
             raise exception.EntityNotFound(entity="Resource", name=name)
-        return load.resource(self._engine, parent.context, loaded, row)
+        loaded, node = found
+        return load.resource(
+            self._engine, parent.context, loaded, node.row, node
+        )
 
     def whole(self, parent: StackView) -> StackView | None:
         """The parent itself with all its living resources, wanted or not;

@@ -123,7 +123,7 @@ def _preload(conn: sa.Connection, scene: Scene) -> None:
     if scene.was_preloaded:
         return
     scene.was_preloaded = True
-    rows = scene.fresh
+    rows, scene.fresh = scene.fresh, None
     if rows is None:
         rows = resources.list_for_stack(conn, scene.stack.id)
     updates = any(row_id and half for row_id, half in scene.graph.nodes())
