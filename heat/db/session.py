@@ -242,13 +242,15 @@ def at_end(
 @contextlib.contextmanager
 def _ending(conn: sa.Connection) -> Iterator[None]:
     """Write what :func:`at_end` was given; a failed transaction forgets it."""
-    waiting = conn.info[_AT_END] = {}
+    # A connection that is lost has none to be asked for.
+    info = conn.info
+    waiting = info[_AT_END] = {}
     try:
         yield
         for write, items in waiting.items():
             write(conn, items)
     finally:
-        del conn.info[_AT_END]
+        info.pop(_AT_END, None)
 
 
 def _sleep(attempt: int, first: float, most: float) -> None:

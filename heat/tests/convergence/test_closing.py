@@ -138,8 +138,39 @@ class OpeningTest(StoryTest):
         super().setUp()
         self.world.engines[0].scenes = self.scenes = Scenes(self.world.db)
 
-    def test_what_was_begun_here_is_at_hand(self):
+    def test_a_create_that_was_begun_here_is_at_hand(self):
+        self.assertAtHand(self.world.create(TWO))
+
+    def test_an_update_that_was_begun_here_is_at_hand(self):
+        """With what it keeps, adds and lets go, and the version before."""
         stack = self.world.create(TWO)
+        self.world.run()
+        before = self.world.stack(stack).raw_template_id
+        self.world.update(stack, hot({"a": res("y"), "c": res(attr("a"))}))
+        kept = self.assertAtHand(stack)
+        with mock.patch("heat.db.templates.get") as read:
+            had = kept.version(None, before)
+        read.assert_not_called()
+        self.assertEqual({"a", "b"}, set(had.resource_definitions))
+
+    def test_an_update_in_place_reads_the_rows_once(self):
+        stack = self.world.create(TWO)
+        self.world.run()
+        with mock.patch.object(
+            resources, "list_for_stack", wraps=resources.list_for_stack
+        ) as read:
+            self.world.update(stack, hot({"a": res("y"), "b": res("z")}))
+        self.assertEqual(1, read.call_count)
+        self.assertAtHand(stack)
+
+    def test_a_delete_that_was_begun_here_is_at_hand(self):
+        stack = self.world.create(TWO)
+        self.world.run()
+        self.world.delete(stack)
+        self.assertAtHand(stack)
+
+    def assertAtHand(self, stack):
+        """What is kept is what would be read; returns it."""
         record = self.world.stack(stack)
         with mock.patch.object(Scene, "load") as load:
             kept = self.scenes.get(
@@ -167,3 +198,4 @@ class OpeningTest(StoryTest):
         for row in kept.fresh:
             with self.subTest(row.name):
                 self.assertEqual(rows[row.id], row)
+        return kept

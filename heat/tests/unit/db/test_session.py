@@ -160,6 +160,37 @@ class TransactionTest(backends.DatabaseTestCase):
         self.assertEqual(3, len(calls))
         self.assertEqual(1, self.db.read(_total))
 
+    def test_what_is_left_for_the_end_is_written_at_once(self):
+        written = []
+
+        def write(conn, items):
+            written.append(items)
+            _add_points(len(items))(conn)
+
+        def work(conn):
+            session.at_end(conn, write, [1])
+            session.at_end(conn, write, [2, 3])
+            tries.append(1)
+            if len(tries) == 1:
+                raise db_exc.DBDeadlock()
+            return list(written)
+
+        tries = []
+        self.useFixture(_NoPause())
+        self.assertEqual([], self.db.run(work))
+        self.assertEqual([[1, 2, 3]], written)
+        _points = sa.select(sa.func.count()).select_from(POINT)
+        count = self.db.read(lambda conn: conn.execute(_points).scalar())
+        self.assertEqual(3, count)
+
+    def test_outside_of_a_work_nothing_is_left_for_the_end(self):
+        with self.db.engine.begin() as conn:
+            session.at_end(
+                conn, lambda _conn, items: _add_points(2)(conn), [1]
+            )
+            _points = sa.select(sa.func.count()).select_from(POINT)
+            self.assertEqual(2, conn.execute(_points).scalar())
+
     def test_retries_are_bounded(self):
         self.useFixture(_NoPause())
         calls = []
