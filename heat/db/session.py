@@ -37,10 +37,11 @@ from oslo_config import cfg
 from oslo_db import exception as db_exc
 from oslo_db import options
 from oslo_db.sqlalchemy import enginefacade, exc_filters
-from sqlalchemy import event, pool
+from sqlalchemy import event
+from sqlalchemy import pool as sa_pool
 
 from heat.common import crypt
-from heat.db import secrets
+from heat.db import pool, secrets
 
 LOG = logging.getLogger(__name__)
 
@@ -314,7 +315,7 @@ def _in_memory(url: sa.URL) -> bool:
 def _server_engine(url: sa.URL, conf: cfg.ConfigOpts) -> sa.Engine:
     context = enginefacade.transaction_context()
     context.configure(
-        connection=url.render_as_string(hide_password=False),
+        connection=pool.unasked(url).render_as_string(hide_password=False),
         # A replica lags behind: the engine reads only what it wrote.
         slave_connection=None,
         # It would try a connection before ours are configured, and not
@@ -378,10 +379,10 @@ def _sqlite_engine(url: sa.URL, conf: cfg.ConfigOpts) -> sa.Engine:
     """An engine of our own: oslo.db's opens the file for every transaction
     and begins each in a way that fails under concurrent writers."""
     memory = _in_memory(url)
-    arguments: dict[str, Any] = {"poolclass": pool.StaticPool}
+    arguments: dict[str, Any] = {"poolclass": sa_pool.StaticPool}
     if not memory:
         arguments = {
-            "poolclass": pool.QueuePool,
+            "poolclass": sa_pool.QueuePool,
             "pool_size": conf.database.max_pool_size or POOL_SIZE,
             "max_overflow": conf.database.max_overflow or 0,
         }

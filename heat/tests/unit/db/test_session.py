@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from unittest import mock
 
 import fixtures
 import sqlalchemy as sa
@@ -253,6 +254,25 @@ class TransactionTest(backends.DatabaseTestCase):
         self.db.run(work)
         self.assertEqual(2, len(calls))
         self.assertEqual(1, self.db.read(_total))
+
+    def test_a_transaction_asks_for_nothing_of_its_own(self):
+        """No look whether the connection lives, no rollback after all."""
+        if self.db.dialect == "sqlite":
+            return
+        self.db.read(_total)
+        with (
+            mock.patch.object(self.db.engine.dialect, "do_ping") as ping,
+            mock.patch.object(
+                self.db.engine.dialect,
+                "do_rollback",
+                wraps=self.db.engine.dialect.do_rollback,
+            ) as rollback,
+        ):
+            self.db.run(_add_points(1))
+            rollback.assert_not_called()
+            self.db.read(_total)
+            self.assertEqual(1, rollback.call_count)
+        ping.assert_not_called()
 
     def test_isolation(self):
         query = {
