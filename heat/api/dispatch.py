@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 ENV_CONTEXT = "heat.context"
 PREFIX = "/v1/{tenant_id}"
 
+# What an engine answered was JSON before: there are no circles to look for.
+_in_json = json.JSONEncoder(check_circular=False).encode
+
 
 class Dispatcher:
     """The application inside all middleware.
@@ -185,7 +188,7 @@ def _response(answer: api_request.Answer) -> wrappers.Response:
     if answer.status == 204:
         return faults.empty(answer.headers)
     return wrappers.Response(
-        json.dumps(answer.body),
+        _in_json(answer.body),
         status=answer.status,
         headers=dict(answer.headers),
         content_type="application/json",

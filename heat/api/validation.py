@@ -37,6 +37,8 @@ from heat.common.i18n import _
 # one keeps the interpreter's recursion limit out of reach of a body.
 MAX_DEPTH = 200
 
+_CONTAINERS = frozenset((dict, list))
+
 _SHOWN = 80
 _TYPE_WORDS = {
     "array": "a list",
@@ -190,15 +192,15 @@ def _too_deep() -> str:
 
 
 def _check_depth(value: Any) -> None:
-    level = [value]
+    # What json makes is of these types, not of any derived from them.
+    level = [value] if type(value) in _CONTAINERS else []
     for _depth in range(MAX_DEPTH + 1):
-        below: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
-        level = [item for item in below if isinstance(item, (dict, list))]
+        level = [
+            item
+            for each in level
+            for item in (each.values() if type(each) is dict else each)
+            if type(item) in _CONTAINERS
+        ]
         if not level:
             return
     raise faults.bad_request(_too_deep())

@@ -34,7 +34,7 @@ VARIABLE = "HEAT_CONCURRENCY_BACKEND"
 BACKENDS = ("threading", "eventlet")
 
 # So many new objects are looked through at once, in place of 700.
-_YOUNG = 20_000
+_YOUNG = 100_000
 
 _DEFAULT_FILES = ("~/.heat/heat.conf", "~/heat.conf", "/etc/heat/heat.conf")
 

@@ -28,10 +28,11 @@ It must not know what the text is for.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NoReturn
 
 import yaml
@@ -60,6 +61,7 @@ _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = _TAG + "merge"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_chained = itertools.chain.from_iterable
 
 
 def parse(tmpl_str: str, template_url: str | None = None) -> dict[str, Any]:
@@ -153,48 +155,46 @@ def check_bounds(value: Any, what: str) -> None:
         or a text that can't be stored
     """
     level = [value]
-    depth = 0
     left = MAX_NODES
-    while level:
+    for _depth in range(MAX_DEPTH + 1):
         left -= len(level)
-        if left < 0:
-            raise ValueError(_too_many(what))
-        if depth > MAX_DEPTH:
-            raise ValueError(_too_deep(what))
-        depth += 1
-        below: list[Any] = []
+        maps: list[Mapping[Any, Any]] = []
+        parts: list[Collection[Any]] = []
         for item in level:
             # By the frequency of what there is: this runs for every value.
             if isinstance(item, str):
                 if not item.isascii():
                     _check_unicode(item, what)
+            elif isinstance(item, dict):
+                maps.append(item)
             elif item is None or isinstance(item, int):
                 continue
             elif isinstance(item, (list, tuple)):
-                below.extend(item)
+                parts.append(item)
             elif isinstance(item, float):
                 _check_finite(item, what)
-            elif isinstance(item, (dict, Mapping)):
-                _check_keys(item, what)
-                below.extend(item.values())
-            if len(below) > left:
-                raise ValueError(_too_many(what))
-        level = below
-
-
-def _check_keys(item: Mapping[Any, Any], what: str) -> None:
-    try:
-        if "".join(item).isascii():  # as nearly always
+            elif isinstance(item, Mapping):
+                maps.append(item)
+        _check_keys(maps, what)
+        parts += [each.values() for each in maps]
+        # Before they are listed: one of them may be there a million times.
+        if sum(map(len, parts)) > left:
+            raise ValueError(_too_many(what))
+        level = list(_chained(parts))
+        if not level:
             return
-    except TypeError:
-        pass
-    for key in item:
+    raise ValueError(_too_deep(what))
+
+
+def _check_keys(maps: Collection[Mapping[Any, Any]], what: str) -> None:
+    for key in _chained(maps):
         if not isinstance(key, str):
             raise ValueError(
                 _("The %(what)s holds the key %(key)r, keys must be strings")
                 % {"what": what, "key": key}
             )
-        _check_unicode(key, what)
+        if not key.isascii():
+            _check_unicode(key, what)
 
 
 def _check_finite(number: float, what: str) -> None:

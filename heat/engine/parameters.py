@@ -20,6 +20,7 @@ of the context that :meth:`Parameters.validate` gets.
 from __future__ import annotations
 
 import json
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
@@ -47,6 +48,9 @@ PSEUDO: Final = (
     PARAM_REGION,
     PARAM_PROJECT_ID,
 )
+
+# Values are within limits, so that they aren't circles.
+_in_json = json.JSONEncoder(check_circular=False).encode
 
 _TRUE = frozenset(("t", "true", "on", "y", "yes", "1"))
 _FALSE = frozenset(("f", "false", "off", "n", "no", "0"))
@@ -130,6 +134,12 @@ class ParameterSchema(constr.Schema):
 
     TYPES = TYPES
 
+    #: of a map: what must be below its keys, and which must be there
+    fields: Mapping[str, ParameterSchema] = types.MappingProxyType({})
+    required_fields: frozenset[str] = frozenset()
+    #: of a list: what each of its items must be
+    items_schema: ParameterSchema | None = None
+
     def __init__(
         self,
         name: str,
@@ -160,11 +170,6 @@ class ParameterSchema(constr.Schema):
         self.has_default = has_default
         self.hidden = hidden
         self.tags = tuple(tags)
-        #: of a map: what must be below its keys, and which must be there
-        self.fields: Mapping[str, ParameterSchema] = {}
-        self.required_fields: frozenset[str] = frozenset()
-        #: of a list: what each of its items must be
-        self.items_schema: ParameterSchema | None = None
 
     def to_schema_type(self, value: Any) -> Any:
         """The typed value of what a user gave.
@@ -184,7 +189,7 @@ class ParameterSchema(constr.Schema):
         if value is None:
             return ""
         if self.type == JSON:
-            return json.dumps(value)
+            return _in_json(value)
         if self.type == COMMA_DELIMITED_LIST:
             return ",".join(value)
         return str(value)
@@ -217,7 +222,8 @@ class ParameterSchema(constr.Schema):
         :raises StackValidationFailed: naming the parameter
         """
         typed = self.read(value)
-        self._check_inside(typed, context)
+        if self.fields or self.items_schema is not None:
+            self._check_inside(typed, context)
         for constraint in self.constraints:
             if context is None and not constraint.pure:
                 continue
@@ -282,12 +288,14 @@ class Parameters(Mapping[str, Any]):
     ) -> None:
         self.schemata = template.parameter_schemata()
         self.user_params = dict(user_params or {})
-        self._given: dict[str, Any] = dict(self.user_params)
         # There may be far more defaults than parameters: those of a tree.
         defaults = param_defaults or {}
-        for name in self.schemata if defaults else ():
-            if name in defaults:
-                self._given.setdefault(name, defaults[name])
+        self._given: dict[str, Any] = {
+            name: defaults[name]
+            for name in (self.schemata if defaults else ())
+            if name in defaults
+        }
+        self._given.update(self.user_params)
         self._typed: dict[str, Any] = {}
         words = getattr(template, "pseudo_parameters", pseudo)
         self._pseudo: dict[str, str | None] = words(stack_identity, region)
@@ -360,7 +368,12 @@ class Parameters(Mapping[str, Any]):
             if name not in self.schemata:
                 raise exception.UnknownUserParameter(key=name)
         for name, schema in self.schemata.items():
-            self._check_declaration(schema)
+            try:
+                schema.validate()
+            except exception.InvalidSchemaError as exc:
+                raise exception.StackValidationFailed(
+                    path=f"parameters.{name}", message=exc
+                ) from exc
             if name in self._given:
                 # Whoever asks for the value need not read it again.
                 self._typed[name] = schema.check(self._given[name], context)
@@ -371,14 +384,6 @@ class Parameters(Mapping[str, Any]):
                 # doesn't count: the user may choose another one.
                 asked = context if strict else None
                 self._typed[name] = schema.check(schema.default, asked)
-
-    def _check_declaration(self, schema: ParameterSchema) -> None:
-        try:
-            schema.validate()
-        except exception.InvalidSchemaError as exc:
-            raise exception.StackValidationFailed(
-                path=f"parameters.{schema.name}", message=exc
-            ) from exc
 
     def immutable_changes(self, new: Parameters) -> list[str]:
         """Names of immutable parameters whose value another set changes.

@@ -113,6 +113,9 @@ class Schema(collections.abc.Mapping[str, Any]):
         ANY_TYPE,
     ) = ("INTEGER", "STRING", "NUMBER", "BOOLEAN", "MAP", "LIST", "ANY")
 
+    schema: Mapping[Any, Any] | None = None
+    _len: int | None = None
+
     TYPES: ClassVar[tuple[str, ...]]
     TYPES = (
         INTEGER,
@@ -135,7 +138,6 @@ class Schema(collections.abc.Mapping[str, Any]):
         label: str | None = None,
         immutable: bool = False,
     ) -> None:
-        self._len: int | None = None
         self.label = label
         self.type = data_type
         self.description = description
@@ -143,7 +145,6 @@ class Schema(collections.abc.Mapping[str, Any]):
         self.immutable = immutable
         self.constraints: list[Constraint] = list(constraints or ())
         self.default = default
-        self.schema: Mapping[Any, Any] | None = None
         if self.type not in self.TYPES:
             raise exception.InvalidSchemaError(
                 message=_("Invalid type (%s)") % (self.type,)
@@ -209,9 +210,8 @@ class Schema(collections.abc.Mapping[str, Any]):
         :raises heat.common.exception.InvalidSchemaError: naming what is
             wrong
         """
-        kind = canonical_type(self.type)
         for constraint in self.constraints:
-            if kind not in constraint.valid_types:
+            if canonical_type(self.type) not in constraint.valid_types:
                 raise exception.InvalidSchemaError(
                     message=_("%(name)s constraint invalid for %(utype)s")
                     % {
@@ -219,9 +219,7 @@ class Schema(collections.abc.Mapping[str, Any]):
                         "utype": self.type,
                     }
                 )
-        if isinstance(self.schema, AnyIndexDict):
-            self.schema.value.validate(context)
-        elif self.schema is not None:
+        if self.schema is not None:
             for nested in self.schema.values():
                 nested.validate(context)
         if self.default is not None:

@@ -105,7 +105,7 @@ class _LocalCaller:
         version: str | None,
         args: Mapping[str, Any],
     ) -> _Incoming:
-        serializer = transport.JsonSerializer()
+        serializer = transport.ContextSerializer()
         message = {
             "method": method,
             "args": dict(args),

@@ -92,15 +92,12 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
             old[key] = value
             continue
         there = old.get(key)
-        if isinstance(value, Mapping):
-            into = there if isinstance(there, dict) else {}
-            old[key] = update(into, value)
-        elif value is None and isinstance(there, dict):
-            continue
-        elif isinstance(value, list):
+        if not isinstance(there, dict):
             old[key] = environment.copied(value)
-        else:
-            old[key] = value
+        elif isinstance(value, Mapping):
+            update(there, value)
+        elif value is not None:
+            old[key] = environment.copied(value)
     return old
 
 
@@ -222,6 +219,9 @@ def _merge_parameters(
     strategies: Strategies,
     types: Mapping[str, str],
 ) -> None:
+    if not strategies:
+        update(old, new)
+        return
     for key, value in new.items():
         strategy = strategies.of(key)
         if isinstance(value, (str, int, float)) and (

@@ -90,8 +90,16 @@ class Trace:
         wanted: Collection[str] = layer.section(section)
         if section == environment.PARAMETERS and self._declared is not None:
             wanted = [key for key in wanted if key in self._declared]
+        alone = [number]
         for key in wanted:
-            held.setdefault(key, []).append(number)
+            # Most keys are in one layer only: they share a list.
+            seen = held.get(key)
+            if seen is None:
+                held[key] = alone
+            elif len(seen) == 1:
+                held[key] = [*seen, number]
+            else:
+                seen.append(number)
         joins = section in files.PARAMETER_SECTIONS and strategies
         if joins and layer.kind != files.EXPLICIT:
             for key in wanted:

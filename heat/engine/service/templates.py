@@ -32,7 +32,7 @@ from heat.engine.stack import (
     validate,
 )
 from heat.engine.template import base as template_base
-from heat.rpc import api
+from heat.rpc import api, transport
 
 Dict = dict[str, Any]
 
@@ -59,18 +59,19 @@ class TemplateEndpoint(base.Endpoint):
 
         :raises StackValidationFailed: and others of class 400
         """
-        answer: Dict = validate.validate_template(
-            self._engine,
-            context,
-            template,
-            params or {},
-            containers.files_of(context, files, files_container),
-            environment_files=environment_files,
-            show_nested=show_nested,
-            ignorable_errors=ignorable_errors,
-            explicit_parameters=explicit_parameters,
+        return transport.Plain(
+            validate.validate_template(
+                self._engine,
+                context,
+                template,
+                params or {},
+                containers.files_of(context, files, files_container),
+                environment_files=environment_files,
+                show_nested=show_nested,
+                ignorable_errors=ignorable_errors,
+                explicit_parameters=explicit_parameters,
+            )
         )
-        return answer
 
     @base.request
     def get_template(

@@ -24,7 +24,7 @@ import functools
 import hashlib
 import json
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import cachetools
@@ -346,7 +346,7 @@ def _check_names(change: env_layers.Change, schemata: Schemata) -> None:
 
 
 def secret_names(
-    layers: Iterable[env_files.Layer],
+    layers: Collection[env_files.Layer],
     files: Mapping[str, str],
     schemata: Schemata,
 ) -> frozenset[str]:
@@ -356,17 +356,19 @@ def secret_names(
     layer has a default for a name that the template does not declare.
     """
     found = {name for name, schema in schemata.items() if schema.hidden}
+    listed = {layer.name for layer in layers}
+    below = [
+        text
+        for name, text in files.items()
+        if name not in listed and "hidden" in text
+    ]
     names: set[str] = set()
-    listed: set[str] = set()
-    for layer in layers:
-        listed.add(layer.name)
+    for layer in layers if below else ():
         for section in env_files.PARAMETER_SECTIONS:
             names.update(layer.data.get(section) or ())
     names.difference_update(schemata)
     if names:
-        for name, text in files.items():
-            if name not in listed and "hidden" in text:
-                found.update(names & _hidden_in(text))
+        found.update(*(names & _hidden_in(text) for text in below))
     return frozenset(found)
 
 

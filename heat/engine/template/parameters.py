@@ -44,6 +44,8 @@ KEYS = (
 )
 _KNOWN = {False: KEYS, True: (*KEYS, "tags")}
 _KNOWN_SETS = {tags: frozenset(keys) for tags, keys in _KNOWN.items()}
+#: Most declarations say no more than this.
+_SHORT = frozenset(("type", "default"))
 GROUP_KEYS = ("label", "description", "parameters")
 
 
@@ -202,7 +204,9 @@ def read_schema(
     :raises StackValidationFailed: naming the place
     """
     path = f"parameters.{name}"
-    if not isinstance(value, dict) or not value.keys() <= _KNOWN_SETS[tags]:
+    keys = value.keys() if isinstance(value, dict) else None
+    is_short = keys is not None and keys <= _SHORT
+    if not is_short and (keys is None or not keys <= _KNOWN_SETS[tags]):
         # There may be thousands: words are looked up for a wrong one only.
         check_keys(value, _KNOWN[tags], path, _("A parameter"))
     if value.get("type") is None:
@@ -220,11 +224,12 @@ def read_schema(
     if name in parameters.PSEUDO:
         raise _wrong(path, _("The name is that of a pseudo parameter"))
     default = value.get("default")
+    if is_short:
+        return parameters.ParameterSchema(name, TYPES[kind], default=default)
     made = parameters.ParameterSchema(
         name,
         TYPES[kind],
         default=default,
-        has_default=default is not None,
         description=_read_text(value, "description", path),
         label=_read_text(value, "label", path),
         hidden=_read_flag(value, "hidden", path),
@@ -356,6 +361,16 @@ def validate_answer(
         answer["Default"] = schema.default
     if value is not None:
         answer["Value"] = parameters.MASK if schema.hidden else value
+    if schema.constraints:
+        _answer_constraints(schema, answer)
+    if schema.tags:
+        answer["Tags"] = list(schema.tags)
+    return answer
+
+
+def _answer_constraints(
+    schema: parameters.ParameterSchema, answer: dict[str, Any]
+) -> None:
     descriptions = []
     for constraint in schema.constraints:
         for key, demand in _ANSWERS[constraint.kind](constraint):
@@ -365,6 +380,3 @@ def validate_answer(
             descriptions.append(constraint.description)
     if descriptions:
         answer["ConstraintDescription"] = " ".join(dict.fromkeys(descriptions))
-    if schema.tags:
-        answer["Tags"] = list(schema.tags)
-    return answer

@@ -218,5 +218,22 @@ class PublicNamesTest(base.TestCase):
         deep: list = []
         for _level in range(200):
             deep = [deep]
-        for value in (deep, {1: 2}, {"a": float("inf")}, ["\udc00"]):
+        for value in (
+            deep,
+            {1: 2},
+            {"a": {"b": 1}, "c": {2: 1}},
+            {"\udc00": 1},
+            {"a": float("inf")},
+            ["\udc00"],
+        ):
             self.assertRaises(ValueError, check, value, "it")
+
+    def test_bounds_count_what_is_repeated(self):
+        many = ["x"] * (template_format.MAX_NODES // 10)
+        template_format.check_bounds([many] * 9, "it")
+        # Listed one by one these would need all memory there is.
+        for value in ([many] * 10, [many] * 10**6, {"a": [[many] * 10**6]}):
+            exc = self.assertRaises(
+                ValueError, template_format.check_bounds, value, "it"
+            )
+            self.assertIn("more than 500000 values", str(exc))

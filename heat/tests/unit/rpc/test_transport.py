@@ -89,6 +89,9 @@ class Endpoint:
     def a_tuple(self, ctxt):
         return {1: (2, None)}
 
+    def what_is_plain(self, ctxt):
+        return transport.Plain(a=[1, {"b": None}])
+
     def a_time(self, ctxt):
         return datetime.datetime(2024, 2, 29, 12, 0, 0)
 
@@ -187,6 +190,7 @@ class BusTable:
     def test_answers_are_json(self):
         self.assertEqual({"1": [2, None]}, self.call("a_tuple"))
         self.assertIn("2024-02-29T12:00:00", self.call("a_time"))
+        self.assertEqual({"a": [1, {"b": None}]}, self.call("what_is_plain"))
 
     def test_cast_arrives(self):
         self.client.cast(self.ctx, "note", {"value": [1]})
