@@ -166,11 +166,12 @@ def at_once(scene: Scene, node: Node) -> Result:
 def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
     """The attributes of a resource that nothing is done with.
 
-    Those that are recorded, and those that the definition asks for newly.
+    Those that are recorded, and those that the definition asks for newly or
+    that are recorded as none: its service may have been away at the time.
     """
     values = dict(node.attributes)
     asked = scene.definition.referenced_attributes(node.row.name)
-    missing = [key for key in asked if key not in values]
+    missing = [key for key in asked if values.get(key) is None]
     if missing and node.rsrc is not None:
         values.update(node.rsrc.resolve_attributes(missing))
     return values

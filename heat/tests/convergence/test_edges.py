@@ -13,7 +13,11 @@
 
 from __future__ import annotations
 
-from heat.db import signals
+from unittest import mock
+
+from heat.common import exception
+from heat.db import resource_data, signals
+from heat.engine.resources.openstack.heat import test_resource
 from heat.tests.convergence import prepared
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
@@ -60,6 +64,30 @@ class EdgeTest(StoryTest):
             signals.write(conn, row_id, told)
 
         return work
+
+    def test_an_attribute_that_could_not_be_read_is_read_again(self):
+        """The next update asks, and tells who depends on it."""
+        template = hot({"a": res("x"), "b": res(attr("a"))})
+        with mock.patch.object(
+            test_resource.TestResource,
+            "_resolve_attribute",
+            side_effect=exception.Error("its service is away"),
+        ):
+            stack = self.world.create(template)
+            self.world.run()
+        self.assertState("CREATE_COMPLETE", stack)
+        self.assertNotEqual("x", self.value_of(stack, "b"))
+        self.world.update(stack, template)
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual("x", self.value_of(stack, "b"))
+
+    def value_of(self, stack, name):
+        row = self.world.living(stack)[name]
+        data = self.world.db.read(
+            lambda conn: resource_data.get_many(conn, [row.id])
+        )
+        return data[row.id].get("value", "")
 
     def test_inverted_and_interrupted_before_the_clean_up(self):
         """Old and new versions require each other crosswise; drawn
