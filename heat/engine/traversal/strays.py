@@ -13,10 +13,11 @@
 """Deletes what an engine made that had been taken for dead.
 
 While a traversal runs, its clean-up deletes strays like any other row. A
-stack at rest, or deleted, has nobody who would: this is for those. What
-becomes of an object is the decision of the clean-up half: one that somebody
-has made his own meanwhile is let go. It is called from time to time and never
-waits; what takes its time is looked at again at the next call.
+stack at rest, or deleted, has nobody who would: this is for those, but not
+while they are locked. What becomes of an object is the decision of the
+clean-up half: one that somebody has made his own meanwhile is let go. It is
+called from time to time and never waits; what takes its time is looked at
+again at the next call.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ import uuid
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
-from heat.db import resources, stacks
+from heat.common import exception
+from heat.db import locks, resources, stacks
 from heat.engine.graph.build import TraversalGraph
 from heat.engine.ports import Engine
 from heat.engine.resource import lifecycle
@@ -69,8 +71,11 @@ class Reaper:
         engine = self._engine
         job = _Job(row, str(uuid.uuid4()))
         engine.in_hand.add(job, (job.claim_id, row.id))
-        held = engine.db.run(
-            lambda conn: resources.claim(
+
+        def work(conn: sa.Connection) -> set[int]:
+            # It may have been locked since it was read.
+            locks.share_unlocked(conn, row.stack_id, "delete")
+            return resources.claim(
                 conn,
                 [row.id],
                 job.claim_id,
@@ -80,8 +85,11 @@ class Reaper:
                 atomic_key=row.atomic_key,
                 replaced=True,
             )
-        )
-        return job if held else None
+
+        try:
+            return job if engine.db.run(work) else None
+        except exception.StackLocked:
+            return None
 
     def _advance(self, job: _Job) -> None:
         try:

@@ -123,6 +123,12 @@ class Watching:
             if level != "all" and remembered:
                 self._wrong(stack, name, f"there is {found} left")
 
+    def kept_by_lock(self, stack, rows) -> list[tuple]:
+        """Those of some rows that nobody deletes before UNLOCK: strays."""
+        if stack.lock_level is None:
+            return []
+        return [row for row in rows if row[7]]
+
     def base_of(self, stack_id, name):
         [found] = self._rows(
             "SELECT CASE WHEN action IN ('LOCK', 'UNLOCK') THEN base_action"

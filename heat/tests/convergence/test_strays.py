@@ -17,8 +17,11 @@ own meanwhile, or keeps by policy, is let go and told of; the rest is deleted.
 
 from __future__ import annotations
 
+from unittest import mock
+
 from heat.db import resources, stacks
-from heat.engine.traversal import strays
+from heat.engine.stack import lock
+from heat.engine.traversal import locking, strays
 from heat.tests.convergence.test_external import ExternalCase, known
 from heat.tests.convergence.test_stories import hot
 
@@ -97,6 +100,50 @@ class StrayTest(ExternalCase):
         reader = self.create(hot({"r": known(external_id=made)}), "reader")
         self.assertState("CREATE_FAILED", reader)
         self.assertIn("is being deleted", self.row(reader, "r").status_reason)
+
+    def lock(self, stack, level="all"):
+        self.begin(lock.lock, stack, level)
+        self.assertState("LOCK_COMPLETE", stack)
+
+    def unlock(self, stack):
+        self.begin(lock.unlock, stack)
+        self.assertState("UNLOCK_COMPLETE", stack)
+
+    def begin(self, what, stack, *args):
+        engine, context = self.world.engines[0], self.world.context
+        what(engine, context, self.world.stack(stack), *args)
+        self.world.run()
+
+    def test_it_stays_until_its_stack_is_unlocked(self):
+        for level in locking.LEVELS:
+            with self.subTest(level=level):
+                stack, made = self.stray(known("one"), level)
+                self.lock(stack, level)
+                self.look()
+                self.assertEqual({made}, self.objects())
+                self.unlock(stack)
+                self.look()
+                self.assertEqual(set(), self.objects())
+                self.assertEqual([], self.world.rows(stack))
+
+    def test_it_stays_until_the_update_after_the_unlock(self):
+        """Which comes before anybody has looked."""
+        stack, _made = self.stray(known("one"))
+        self.lock(stack)
+        self.unlock(stack)
+        self.update(stack, {})
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(set(), self.objects())
+
+    def test_its_stack_is_locked_before_it_is_taken(self):
+        """It was seen when the stack was not locked yet."""
+        stack, made = self.stray(known("one"))
+        seen = self.world.db.read(resources.strays_at_rest)
+        self.assertEqual(1, len(seen))
+        self.lock(stack)
+        with mock.patch.object(resources, "strays_at_rest", return_value=seen):
+            self.look()
+        self.assertEqual({made}, self.objects())
 
     def unknown(self, wish):
         """A stack whose one object no row knows; the object."""
