@@ -472,9 +472,8 @@ def _is_that(
 ) -> bool:
     """Whether a child is what is wanted, or becomes that right now."""
     action, status = stack.base
-    if action == "DELETE" or status == "FAILED":
-        return False
-    if status == "IN_PROGRESS" and action not in _CONVERGING:
+    # What another one, such as CHECK, came upon may not have been whole.
+    if action not in _CONVERGING or status == "FAILED":
         return False
     if env.Environment(wanted.environment).registry.stops_at(
         hooks.HOOK_PRE_UPDATE

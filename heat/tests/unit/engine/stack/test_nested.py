@@ -576,6 +576,30 @@ class UpdateTest(NestedTest):
             self.world.db.read(lambda conn: stacks.descendants(conn, stack)),
         )
 
+    def test_a_check_heals_no_child(self):
+        """What its update could not make, the next one makes."""
+        template = hot({"n": nest(word="w")})
+        more = {**CHILD["resources"], "more": res(wait_secs=100)}
+        files = {"child.yaml": text({**CHILD, "resources": more})}
+        stack = self.make(template)
+        child = self.child(stack)
+        self.start_update(stack, template, files)
+        self.world.run_until(
+            self.happened(child, "more", "CREATE_IN_PROGRESS")
+        )
+        self.act("cancel", stack, rollback=False)
+        self.assertState("UPDATE_FAILED", child)
+        self.act("check", stack)
+        self.assertState("CHECK_COMPLETE", child)
+        self.update(stack, template, files)
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual("COMPLETE", self.world.living(child)["more"].status)
+
+    def act(self, action, stack, **args):
+        found = self.world.stack(stack)
+        getattr(actions, action)(self.engine, self.context, found, **args)
+        self.world.run()
+
     def test_a_child_somebody_deleted_is_made_anew(self):
         stack = self.make(hot({"n": nest(word="one")}))
         child = self.child(stack)
