@@ -145,9 +145,12 @@ def advance(
     operation = task.operation
     if operation is None:
         return _failed(task, task.error or exception.Error("gone"))
-    begin_now = first or task.again
+    # Should the database be away, it is to begin when it comes again.
+    begin_now = task.again = first or task.again
     if begin_now and _was_lost(engine, task):
         return _failed(task, exception.Error(_("Others took it over")))
+    if not begin_now and _awaits_record(task):
+        return lifecycle.POLL_PERIOD
     try:
         task.again = False
         progress = operation.start() if begin_now else operation.poll()
@@ -180,6 +183,16 @@ def _was_lost(engine: Engine, task: Task) -> bool:
     return not engine.db.read(
         lambda conn: holders.has(conn, task.node.row.id, task.claim_id)
     )
+
+
+def _awaits_record(task: Task) -> bool:
+    """Whether the database was away when there was something to record that
+    the next step must not come before.
+
+    Else our own lock is found when the object is looked at again, and stays
+    as somebody else's.
+    """
+    return isinstance(task.operation, lock_nodes.Locking) and not task.saved
 
 
 def _again_after(engine: Engine, scene: Scene, task: Task) -> float | None:

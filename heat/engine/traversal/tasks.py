@@ -44,7 +44,7 @@ class Task:
     :ivar saved: what it made so far is recorded
     :ivar checkpoints: how often that was done
     :ivar tries: how often it was begun again
-    :ivar again: it is to be begun again, not polled
+    :ivar again: it is to be begun, for the first time or again, not polled
     :ivar remark: the reason that its event and row will show
     """
 

@@ -348,6 +348,19 @@ class FoundTest(Story):
                 self.assertEqual(0, self.strays())
         self.rest("CREATE_COMPLETE", 1)
 
+    def test_what_could_not_begin_begins_later(self):
+        """The database is away when its engine wants to know whether it is
+        taken for dead: what was not begun then is not asked how far it is."""
+        self.enter()
+        child = hot({"a": res()})
+        self.create({"a": {"type": "child.yaml"}}, {"child.yaml": text(child)})
+        [owner] = self.world.engines
+        [lane] = owner.lanes.values()
+        self.step_until(lambda: lane.threads)
+        self.world.pass_time(owner.engine.grace)
+        self.world.plan[:] = [("after a read", "away")]
+        self.rest("CREATE_COMPLETE", 1)
+
     @contextlib.contextmanager
     def asleep(self, owner):
         owner.stalled_at = self.world.now
@@ -386,6 +399,24 @@ class FoundTest(Story):
         self.rest("CREATE_COMPLETE", 2)
         # The call that it was in, and those of the others.
         self.assertEqual(2, len(self.world.watch._made))
+
+    def test_what_is_not_begun_uses_nothing(self):
+        """So nothing waits for what a sleeper did not get to do."""
+        self.enter()
+        files = {story_nested.NEST: text(hot({"c": res()}))}
+        nested = {"type": story_nested.NEST}
+        self.create({"a": res(), "b": {**nested, "depends_on": "a"}}, files)
+        [sleeper] = self.world.engines
+        [lane] = sleeper.lanes.values()
+        self.step_until(lambda: lane.threads)
+        self.world.start_engine()
+        with self.asleep(sleeper):
+            self.rest("CREATE_COMPLETE", 2)
+            self.update({"a": res(), "b": nested}, files)
+            self.rest("UPDATE_COMPLETE", 2)
+        self.rest("UPDATE_COMPLETE", 2)
+        self.update({"b": nested}, files)
+        self.rest("UPDATE_COMPLETE", 1)
 
     def test_an_adoption_that_was_superseded(self):
         """It takes nothing from a row that a newer template wants."""
@@ -450,6 +481,52 @@ class FoundTest(Story):
         self.until_clean_up()
         self.world.kill(self.world.engines[0])
         self.rest("UPDATE_COMPLETE", 2)
+
+    def test_cleaned_up_for_one_while_another_begins(self):
+        """What a nested stack cleans up for an earlier update goes on until
+        the later one has it begin anew; nothing hangs on that."""
+
+        def files(*args, **props):
+            return {story_nested.NEST: text(hot({"c": res(*args, **props)}))}
+
+        nested = {"type": story_nested.NEST}
+        slow = {"action_wait_secs": {"delete": 30}}
+        self.enter()
+        self.create({"a": nested}, files("x", **slow))
+        self.rest("CREATE_COMPLETE", 1)
+        (old,) = self.world.watch.objects(self.stack_id)
+        self.update({"a": nested}, files("x", update_replace_value="y"))
+        # It is about to begin when somebody else does.
+        self.paused("a", False, "before a call")
+        self.update(
+            {"a": nested, "b": res(depends_on="a")},
+            files("z", update_replace_value="y"),
+        )
+        late = self.paused("a", True, "after a read")
+        self.world.activities.remove(late)
+        self.step_until(
+            lambda: old not in self.world.watch.objects(self.stack_id)
+        )
+        self.go_on(late)
+        self.rest("UPDATE_COMPLETE", 2)
+
+    def paused(self, name, half, point):
+        """An operation that may block gets as far as a point, and stops."""
+        [owner] = self.world.able()
+
+        def lane():
+            for lane in owner.lanes.values():
+                for _scene, task, first in lane.threads:
+                    node = task.node
+                    if first and (node.row.name, node.key[1]) == (name, half):
+                        return lane
+            return None
+
+        self.step_until(lane)
+        self.world.plan[:] = [(point, "pause")]
+        self.world._step_on_thread(owner, lane())
+        self.assertEqual([], self.world.plan)
+        return self.world.activities[-1]
 
     def until_clean_up(self):
         """The update half is over, and nothing has been cleaned up."""

@@ -17,9 +17,11 @@ import datetime
 import functools
 import json
 from collections import Counter
+from unittest import mock
 
 import fixtures
 import sqlalchemy as sa
+from oslo_db import exception as db_exc
 from oslo_utils import timeutils
 
 from heat.common import exception
@@ -36,7 +38,7 @@ from heat.engine.stack import (
     lock,
     snapshots,
 )
-from heat.engine.traversal import begin, outcome, recovery
+from heat.engine.traversal import begin, finish, outcome, recovery
 from heat.tests import base
 from heat.tests.convergence import prepared, world
 
@@ -380,6 +382,28 @@ class LevelAllTest(LockTest):
         )
         self.lock(stack)
         self.assertEqual([{"locked": False}], recorded)
+
+    def test_what_was_found_can_not_be_recorded_yet(self):
+        """The object is not locked before that, as its engine may die: the
+        lock would then be found, and left as somebody else's."""
+        stack = self.make(hot({"a": lockable()}))
+        recorded = []
+        self.cloud.on_lock = lambda _rsrc: recorded.append(
+            self.world.living(stack)["a"].lock_found
+        )
+        real, tries = finish.checkpoint, []
+
+        def checkpoint(*args):
+            tries.append(args)
+            if len(tries) < 3:
+                raise db_exc.DBConnectionError
+            real(*args)
+
+        with mock.patch.object(finish, "checkpoint", checkpoint):
+            self.lock(stack)
+        self.assertState("LOCK_COMPLETE", stack)
+        self.assertEqual([{"locked": False}], recorded)
+        self.assertEqual(1, self.cloud.calls["find"])
 
     def test_what_was_found_survives_a_second_lock(self):
         stack = self.make(hot({"a": lockable()}))
