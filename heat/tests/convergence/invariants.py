@@ -109,8 +109,10 @@ class Watch(
         self.begun: list[tuple[str, str, int]] = []
         # All of them, those of nested stacks too, by when they began.
         self.order: dict[str, int] = {}
-        # Which traversal has a nested stack clean up, by its row.
-        self.cleans_for: dict[int, str] = {}
+        # Which traversal has a nested stack clean up: by its row, as long
+        # as that is the row's operation, and by what began for it.
+        self.cleaning: dict[int, str] = {}
+        self.cleans_for: dict[str, str] = {}
 
     def close(self) -> None:
         self._db.create_function("note", 4, None)
@@ -134,18 +136,17 @@ class Watch(
         """``check.advance``, remembering what each operation hangs on."""
 
         def watched(engine, scene, task, *, first):
-            row_id, updates = task.node.row.id, task.node.key[1]
-            # A nested stack that cleans up updates nothing.
-            if first and updates and task.action in ("CREATE", "UPDATE"):
-                needs = set(scene.required_rows(task.node.key[0]))
-                self._will_use[row_id] = needs
-                self.cleans_for.pop(row_id, None)
-                self._uses.setdefault(row_id, set()).update(needs)
-            if first and task.node.step is Step.CLEAN:
-                self.cleans_for[row_id] = scene.traversal.traversal_id
+            row_id = task.node.row.id
             if first:
                 row = task.node.row
                 self._world.say(f"    {task.action} of {row.id} {row.name}")
+            # Whoever has lost it begins nothing.
+            if first and self._rows(
+                "SELECT 1 FROM resource WHERE id = ? AND claim_id = ?",
+                row_id,
+                task.claim_id,
+            ):
+                self._hang(scene, task, row_id)
             # What goes wrong in here went wrong in the cloud.
             here = greenlet.getcurrent()
             here.in_the_cloud = True
@@ -155,6 +156,18 @@ class Watch(
                 here.in_the_cloud = False
 
         return watched
+
+    def _hang(self, scene, task, row_id) -> None:
+        """An operation begins, on what its row is to hang on."""
+        key = task.node.key
+        # A nested stack that cleans up updates nothing.
+        if key[1] and task.action in ("CREATE", "UPDATE"):
+            needs = set(scene.required_rows(key[0]))
+            self._will_use[row_id] = needs
+            self.cleaning.pop(row_id, None)
+            self._uses.setdefault(row_id, set()).update(needs)
+        if task.node.step is Step.CLEAN:
+            self.cleaning[row_id] = scene.traversal.traversal_id
 
     # -- transactions ---------------------------------------------------------
 
@@ -231,7 +244,9 @@ class Watch(
 
     def _on_begun(self, _owner, traversal, action, template_id) -> None:
         self.order[traversal] = len(self.order)
-        if not self._is_nested(traversal):
+        if self._is_nested(traversal):
+            self.note_clean_up(traversal)
+        else:
             self.begun.append((traversal, action, template_id))
         self._world.say(f"{action} begins: {traversal[:4]} to {template_id}")
 
@@ -330,14 +345,18 @@ class Watch(
         :param theirs: name -> id of the objects that are the user's
         """
         self.check_theirs(stack_id, theirs)
+        stack = self._world.stack(stack_id)
+        living = self._living_rows(stack_id)
+        kept = self.kept_by_lock(stack, living)
         rows = {}
-        for row in self._living_rows(stack_id):
+        for row in living:
+            if row in kept:
+                continue
             if row[1] in rows:
                 raise Violation("I1", f"two rows of {row[1]}: {row}")
             rows[row[1]] = row
         if rows.keys() != wanted.keys():
             raise Violation("I1", f"rows {sorted(rows)}, not {sorted(wanted)}")
-        stack = self._world.stack(stack_id)
         expected = set()
         for name, (type_, value, needs) in wanted.items():
             row_id, _name, action, status, physical, kind, *rest = rows[name]
@@ -354,11 +373,11 @@ class Watch(
             elif type_ != "OS::Heat::Value" and name not in theirs:
                 expected.add(physical)
                 self._check_value(name, row_id, value)
-        if expected != self.objects(stack_id):
+        found = self.objects(stack_id) - {row[4] for row in kept}
+        if expected != found:
             raise Violation(
                 "I1",
-                f"too many {self.objects(stack_id) - expected}, "
-                f"missing {expected - self.objects(stack_id)}",
+                f"too many {found - expected}, missing {expected - found}",
             )
 
     def _living_rows(self, stack_id: str) -> list[tuple]:

@@ -160,6 +160,17 @@ class Watching:
         )
         return [row[0] for row in found]
 
+    def note_clean_up(self, traversal) -> None:
+        """It goes on until its stack begins another one, whatever becomes
+        of the row above meanwhile."""
+        for (row_id,) in self._rows(
+            "SELECT p.id FROM stack s JOIN resource p"
+            " ON p.nova_instance = s.id WHERE s.current_traversal = ?",
+            traversal,
+        ):
+            if row_id in self.cleaning:
+                self.cleans_for[traversal] = self.cleaning[row_id]
+
     def check_gone_below(self, owner, uuid) -> None:
         """I4 across nesting: nothing goes before the stack above has
         pointed elsewhere what may use it."""
@@ -179,7 +190,7 @@ class Watching:
                 continue
             # When the earlier one had it clean up, nothing used the old ones
             # any more; what is new to the later one never did.
-            if self.cleans_for.get(row_id, above) != above:
+            if self.cleans_for.get(below, above) != above:
                 continue
             key, graph = (
                 (row_id, True),
