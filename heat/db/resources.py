@@ -26,8 +26,6 @@ import sqlalchemy as sa
 
 from heat.db import bulk, models, resource_rows, stacks
 
-_CHUNK = 500
-
 _table = models.resource
 
 ResourceRecord = resource_rows.ResourceRecord
@@ -42,6 +40,7 @@ _OF_NAME = _OF_STACK.where(_table.c.name == sa.bindparam("the_name"))
 _NAMES = sa.select(_table.c.id, _table.c.name).where(_IN_STACK)
 _THESE = _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
 _ONLY_THESE = _ROWS.where(_THESE)
+_EXISTING = sa.select(_table.c.id).where(_THESE)
 _REMOVE = sa.delete(_table).where(_THESE)
 _REMOVE_DATA = sa.delete(models.resource_data).where(
     models.resource_data.c.resource_id.in_(
@@ -70,10 +69,10 @@ def insert_many(
         return []
     if len(rows) == 1:
         return [bulk.insert_one(conn, _table, _columns(rows[0]))]
-    for chunk in _chunks(rows):
+    for chunk in bulk.chunks(rows):
         conn.execute(bulk.inserting(_table), [_columns(row) for row in chunk])
     ids: dict[str, int] = {}
-    for chunk in _chunks(rows):
+    for chunk in bulk.chunks(rows):
         found = conn.execute(
             sa.select(_table.c.uuid, _table.c.id).where(
                 _table.c.stack_id == rows[0]["stack_id"],
@@ -103,7 +102,7 @@ def list_for_stacks(
 ) -> list[ResourceRecord]:
     """Every row of several stacks, by id."""
     found: list[ResourceRecord] = []
-    for chunk in _chunks(sorted(stack_ids)):
+    for chunk in bulk.chunks(sorted(stack_ids)):
         rows = conn.execute(
             _ROWS.where(_table.c.stack_id.in_(chunk)).order_by(_table.c.id)
         )
@@ -122,7 +121,7 @@ def get_many(
 ) -> dict[int, ResourceRecord]:
     """The rows with these ids, by id; missing ones are left out."""
     found: dict[int, ResourceRecord] = {}
-    for chunk in _chunks(sorted(set(ids))):
+    for chunk in bulk.chunks(sorted(set(ids))):
         rows = conn.execute(_ONLY_THESE, {"the_ids": chunk})
         found.update((row[0], _record(row)) for row in rows)
     return found
@@ -157,7 +156,7 @@ def held_external(
     :returns: physical id -> who holds it, for people
     """
     found: dict[str, list[str]] = {}
-    for chunk in _chunks(sorted(physical_ids)):
+    for chunk in bulk.chunks(sorted(physical_ids)):
         for row in conn.execute(_HOLDERS, {"ids": chunk, "tenant": tenant}):
             reader = f"{row.name} of stack {row.stack_name}"
             found.setdefault(row.nova_instance, []).append(reader)
@@ -170,7 +169,7 @@ def being_deleted(
     """Those of some objects that an engine is deleting for a project."""
     stack = models.stack
     found: set[str] = set()
-    for chunk in _chunks(sorted(physical_ids)):
+    for chunk in bulk.chunks(sorted(physical_ids)):
         rows = conn.execute(
             sa.select(_table.c.nova_instance)
             .join(stack, stack.c.id == _table.c.stack_id)
@@ -230,7 +229,7 @@ def claim(
         "the_key": atomic_key,
         "the_time": now,
     }
-    for chunk in _chunks(sorted(ids)):
+    for chunk in bulk.chunks(sorted(ids)):
         query = taking
         if news := {key: requires[key] for key in chunk if key in requires}:
             columns = [*_held(action).items(), ("requires", _by_id(news))]
@@ -379,7 +378,7 @@ def update_unclaimed(
 ) -> int:
     """Write rows that nobody holds; how many that were."""
     count = 0
-    for chunk in _chunks(sorted(ids)):
+    for chunk in bulk.chunks(sorted(ids)):
         count += conn.execute(
             sa.update(_table)
             .where(_table.c.id.in_(chunk), _table.c.claim_id.is_(None))
@@ -405,7 +404,7 @@ def failed(
 
 def delete_unclaimed(conn: sa.Connection, ids: Collection[int]) -> None:
     """Remove rows that nobody holds."""
-    for chunk in _chunks(sorted(ids)):
+    for chunk in bulk.chunks(sorted(ids)):
         free = conn.execute(
             sa.select(_table.c.id)
             .where(_table.c.id.in_(chunk), _table.c.claim_id.is_(None))
@@ -418,7 +417,7 @@ def set_values(
     conn: sa.Connection, ids: Collection[int], values: Mapping[str, Any]
 ) -> None:
     """Write rows whoever holds them (links between versions only)."""
-    for chunk in _chunks(sorted(ids)):
+    for chunk in bulk.chunks(sorted(ids)):
         conn.execute(
             sa.update(_table)
             .where(_table.c.id.in_(chunk))
@@ -452,10 +451,14 @@ def set_replaced_by(
     return bool(result.rowcount)
 
 
-def claimed(conn: sa.Connection) -> list[ResourceRecord]:
-    """Every row that some engine holds."""
-    rows = conn.execute(_ROWS.where(_table.c.claim_id.is_not(None)))
-    return [_record(row) for row in rows]
+def claimed(
+    conn: sa.Connection, stack_id: str | None = None
+) -> list[ResourceRecord]:
+    """Every row that some engine holds, of one stack if it is named."""
+    query = _ROWS.where(_table.c.claim_id.is_not(None))
+    if stack_id is not None:
+        query = query.where(_table.c.stack_id == stack_id)
+    return [_record(row) for row in conn.execute(query)]
 
 
 _STRAYS = _ROWS.join(
@@ -476,23 +479,16 @@ def strays_at_rest(conn: sa.Connection) -> list[ResourceRecord]:
     return [_record(row) for row in conn.execute(_STRAYS)]
 
 
-def claimed_in(conn: sa.Connection, stack_id: str) -> list[ResourceRecord]:
-    """The rows of a stack that some engine holds."""
-    rows = conn.execute(
-        _ROWS.where(
-            _table.c.stack_id == stack_id, _table.c.claim_id.is_not(None)
-        )
-    )
-    return [_record(row) for row in rows]
+def existing(conn: sa.Connection, ids: Collection[int]) -> set[int]:
+    """Those of some row ids that are there."""
+    found: set[int] = set()
+    for chunk in bulk.chunks(sorted(ids)):
+        found.update(conn.execute(_EXISTING, {"the_ids": chunk}).scalars())
+    return found
 
 
 def delete_many(conn: sa.Connection, ids: Collection[int]) -> None:
     """Remove rows and what only they refer to."""
-    for chunk in _chunks(sorted(ids)):
+    for chunk in bulk.chunks(sorted(ids)):
         conn.execute(_REMOVE_DATA, {"the_ids": chunk})
         conn.execute(_REMOVE, {"the_ids": chunk})
-
-
-def _chunks(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    for start in range(0, len(items), _CHUNK):
-        yield items[start : start + _CHUNK]

@@ -197,17 +197,33 @@ def _ready_of(half: bool) -> sa.Select[Any]:
     return sa.select(*columns).where(_named(half), _open(ready=True))
 
 
-def ready(conn: sa.Connection, traversal: Traversal) -> list[NodeKey]:
-    """Every node of a traversal that may act now and has not acted."""
-    return sorted(
-        _keys(
-            conn,
-            traversal,
-            _points.c.stack_id == traversal.stack_id,
-            _points.c.traversal_id == traversal.traversal_id,
-            _open(ready=True),
-        )
-    )
+def _open(*, ready: bool) -> sa.ColumnElement[bool]:
+    not_done = _points.c.done.is_(False)
+    return sa.and_(_points.c.remaining == 0, not_done) if ready else not_done
+
+
+_READY = sa.select(
+    _points.c.stack_id,
+    _points.c.traversal_id,
+    _points.c.entity_id,
+    _points.c.is_update,
+).where(
+    _points.c.stack_id.in_(sa.bindparam("stacks", expanding=True)),
+    _open(ready=True),
+)
+
+
+def ready(
+    conn: sa.Connection, traversals: Collection[Traversal]
+) -> dict[Traversal, list[NodeKey]]:
+    """Every node of some traversals that may act now and has not acted."""
+    found: dict[Traversal, list[NodeKey]] = {each: [] for each in traversals}
+    for chunk in _chunks(sorted({each.stack_id for each in traversals})):
+        for row in conn.execute(_READY, {"stacks": chunk}):
+            of = Traversal(row.stack_id, row.traversal_id)
+            if of in found:
+                found[of].append(_key(of, row.entity_id, row.is_update))
+    return {of: sorted(keys) for of, keys in found.items()}
 
 
 def marks(conn: sa.Connection, traversal: Traversal) -> dict[NodeKey, bool]:
@@ -321,11 +337,6 @@ def _named(half: bool) -> sa.ColumnElement[bool]:
         _points.c.traversal_id == sa.bindparam("traversal"),
         _points.c.is_update.is_(half),
     )
-
-
-def _open(*, ready: bool) -> sa.ColumnElement[bool]:
-    not_done = _points.c.done.is_(False)
-    return sa.and_(_points.c.remaining == 0, not_done) if ready else not_done
 
 
 def _keys(

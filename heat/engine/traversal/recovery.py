@@ -90,11 +90,11 @@ class Sweeper:
         seen: set[tuple[str, NodeKey]] = set()
         sent = 0
         sent += _release_expired(engine)
-        for stack in engine.db.read(stacks.in_progress):
+        standings = engine.db.read(_standings)
+        for stack, standing in standings:
             if is_late(engine, stack):
                 sent += _time_out(engine, stack)
                 continue
-            standing = _look(engine, stack)
             if standing.broken:
                 sent += _give_up(engine, stack)
                 continue
@@ -105,6 +105,15 @@ class Sweeper:
             sent += _send(engine, stack, again, self._busy)
         self._seen = seen
         return sent
+
+
+def _standings(
+    conn: sa.Connection,
+) -> list[tuple[stacks.StackRecord, diagnosis.Standing]]:
+    """How every stack in progress stands."""
+    found = stacks.in_progress(conn)
+    seen = diagnosis.look_at(conn, found)
+    return [(stack, seen[stack.id]) for stack in found]
 
 
 def is_late(engine: Engine, stack: stacks.StackRecord) -> bool:
@@ -172,8 +181,8 @@ def resume(engine: Engine, *, alone: bool) -> int:
     if alone:
         release(engine, lambda row: row.engine_id != engine.engine_id)
     sent = 0
-    for stack in engine.db.read(stacks.in_progress):
-        sent += _send(engine, stack, stalled(engine, stack), None)
+    for stack, standing in engine.db.read(_standings):
+        sent += _send(engine, stack, standing.ready, None)
     return sent
 
 
@@ -259,15 +268,6 @@ def _settle(conn: sa.Connection, row: resources.ResourceRecord) -> bool:
             ],
         )
     return changed
-
-
-def stalled(engine: Engine, stack: stacks.StackRecord) -> tuple[NodeKey, ...]:
-    """Nodes that could act, have not, and whose row nobody holds."""
-    return _look(engine, stack).ready
-
-
-def _look(engine: Engine, stack: stacks.StackRecord) -> diagnosis.Standing:
-    return engine.db.read(lambda conn: diagnosis.look(conn, stack))
 
 
 def _send(

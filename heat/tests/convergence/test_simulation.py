@@ -65,7 +65,7 @@ class MutantTest(base.TestCase):
     """What the simulation does not catch, it does not prove."""
 
     def assertCaught(self, mutant):
-        found = simulate.catch(mutant, range(200))
+        found = simulate.catch(mutant, range(400))
         self.assertIsNotNone(found, mutant)
 
     def test_no_fencing(self):
