@@ -27,18 +27,14 @@ import dataclasses
 import functools
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import sqlalchemy as sa
 
 from heat.db import bulk, models
 
 NodeKey = tuple[int, bool]
-
-_T = TypeVar("_T")
-
-_CHUNK = 500
 
 _points = models.sync_point
 
@@ -73,7 +69,7 @@ def insert_many(
         }
         for key, count in remaining.items()
     ]
-    for chunk in _chunks(rows):
+    for chunk in bulk.chunks(rows):
         conn.execute(bulk.inserting(_points), chunk)
 
 
@@ -123,7 +119,7 @@ def mark_at_zero(
     for key, count in sorted(missing.items()):
         alike[(count, key[1])].append(key)
     for (count, _half), keys in sorted(alike.items()):
-        for chunk in _chunks(keys):
+        for chunk in bulk.chunks(keys):
             marked = conn.execute(
                 sa.update(_points)
                 .where(
@@ -158,7 +154,7 @@ def decrement(
     for key, amount in sorted(counts.items()):
         by_amount[(amount, key[1])].append(key)
     for (amount, half), keys in sorted(by_amount.items()):
-        for chunk in _chunks(keys):
+        for chunk in bulk.chunks(keys):
             conn.execute(
                 _taking_off(half),
                 {
@@ -178,7 +174,7 @@ def ready_among(
     """Those of some nodes that may act now and have not acted."""
     found: set[NodeKey] = set()
     for half in (True, False):
-        for chunk in _chunks(sorted(k for k in keys if k[1] is half)):
+        for chunk in bulk.chunks(sorted(k for k in keys if k[1] is half)):
             which = {
                 "entities": sorted(_entity(traversal, key) for key in chunk),
                 "traversal": traversal.traversal_id,
@@ -218,7 +214,7 @@ def ready(
 ) -> dict[Traversal, list[NodeKey]]:
     """Every node of some traversals that may act now and has not acted."""
     found: dict[Traversal, list[NodeKey]] = {each: [] for each in traversals}
-    for chunk in _chunks(sorted({each.stack_id for each in traversals})):
+    for chunk in bulk.chunks(sorted({each.stack_id for each in traversals})):
         for row in conn.execute(_READY, {"stacks": chunk}):
             of = Traversal(row.stack_id, row.traversal_id)
             if of in found:
@@ -256,12 +252,12 @@ def keep_open(
         _points.c.is_update.is_(False),
     ]
     kept = sorted(_entity(traversal, key) for key in remaining)
-    if len(kept) <= _CHUNK:
+    if len(kept) <= bulk.CHUNK:
         half.append(_points.c.entity_id.not_in(kept))
         conn.execute(sa.update(_points).where(*half).values(done=True))
     else:
         conn.execute(sa.update(_points).where(*half).values(done=True))
-        for names in _chunks(kept):
+        for names in bulk.chunks(kept):
             these = _points.c.entity_id.in_(names)
             conn.execute(
                 sa.update(_points).where(*half, these).values(done=False)
@@ -270,7 +266,7 @@ def keep_open(
     for key, count in sorted(remaining.items()):
         by_count[count].append(key)
     for count, keys in sorted(by_count.items()):
-        for chunk in _chunks(keys):
+        for chunk in bulk.chunks(keys):
             conn.execute(
                 sa.update(_points)
                 .where(_these(traversal, chunk))
@@ -294,7 +290,7 @@ def _advance(
     token = random.getrandbits(31)  # noqa: S311 - not a secret
     moved: set[NodeKey] = set()
     for half in (True, False):
-        for chunk in _chunks(sorted(k for k in keys if k[1] is half)):
+        for chunk in bulk.chunks(sorted(k for k in keys if k[1] is half)):
             which = {
                 "entities": sorted(_entity(traversal, key) for key in chunk),
                 "traversal": traversal.traversal_id,
@@ -371,8 +367,3 @@ def _key(traversal: Traversal, entity_id: str, is_update: bool) -> NodeKey:
     if entity_id == traversal.stack_id:
         return (0, bool(is_update))
     return (int(entity_id), bool(is_update))
-
-
-def _chunks(items: list[_T]) -> Iterable[list[_T]]:
-    for start in range(0, len(items), _CHUNK):
-        yield items[start : start + _CHUNK]
