@@ -159,6 +159,7 @@ def keep(
     if engine.scenes is None or begun.opening is None:
         return
     stack = begun.opening.stack
+    # Who comes with a token is a user; else it is what the stack acts by.
     asked = context.auth_token and context.deferred is None
     if stack.user_creds_id is not None or asked:
         context = engine.db.read(
