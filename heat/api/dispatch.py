@@ -20,7 +20,6 @@ raised: the fault middleware around makes answers of them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ from heat.api import faults, routes, validation, views
 from heat.api import request as api_request
 from heat.api import settings as api_settings
 from heat.common import context as heat_context
-from heat.common import exception
+from heat.common import exception, quick_json
 from heat.common.i18n import _
 from heat.rpc import clients
 
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
 # Where the context middleware leaves the caller's context.
 ENV_CONTEXT = "heat.context"
 PREFIX = "/v1/{tenant_id}"
-
-# What an engine answered was JSON before: there are no circles to look for.
-_in_json = json.JSONEncoder(check_circular=False).encode
 
 
 class Dispatcher:
@@ -188,7 +184,7 @@ def _response(answer: api_request.Answer) -> wrappers.Response:
     if answer.status == 204:
         return faults.empty(answer.headers)
     return wrappers.Response(
-        _in_json(answer.body),
+        quick_json.dumps(answer.body),
         status=answer.status,
         headers=dict(answer.headers),
         content_type="application/json",

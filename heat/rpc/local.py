@@ -19,6 +19,7 @@ A call runs in the caller's thread, a cast in a pool.
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import Mapping, Sequence
@@ -26,9 +27,9 @@ from concurrent import futures
 from typing import Any
 
 import oslo_messaging
-from oslo_serialization import jsonutils
 
 from heat.common import context as heat_context
+from heat.common import quick_json
 from heat.rpc import errors, transport
 
 LOG = logging.getLogger(__name__)
@@ -239,7 +240,7 @@ def _run_cast(server: _LocalServer, incoming: _Incoming) -> None:
 
 
 def _through_json(value: Any) -> Any:
-    return jsonutils.loads(jsonutils.dumps(value))
+    return json.loads(quick_json.dumps(value))
 
 
 def _as_remote(error: BaseException) -> Exception:

@@ -35,7 +35,7 @@ from oslo_context import context as oslo_context
 from oslo_serialization import jsonutils
 
 from heat.common import context as heat_context
-from heat.rpc import api, errors
+from heat.rpc import api, envelopes, errors
 
 
 class Caller(Protocol):
@@ -213,6 +213,7 @@ class MessagingBus:
     def __init__(self, conf: cfg.ConfigOpts, url: str | None = None) -> None:
         oslo_messaging.set_transport_defaults(api.EXCHANGE)
         _complete(conf)
+        envelopes.quicken()
         self._transport = oslo_messaging.get_rpc_transport(
             conf,
             url=url,
