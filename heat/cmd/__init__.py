@@ -22,6 +22,7 @@ default, or ``eventlet``. No other package may import eventlet.
 from __future__ import annotations
 
 import configparser
+import contextlib
 import gc
 import os
 import pathlib
@@ -64,16 +65,39 @@ def init_backend(backend: str) -> None:
 
     Does nothing when whoever imports this package has chosen already.
     """
-    # futurist imports it to see whether it is there.
     warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")
     if backend == "eventlet":
         import eventlet
 
         eventlet.monkey_patch()
+        _init(backend)
+        return
+    with _unseen("eventlet"):
+        _init(backend)
+
+
+def _init(backend: str) -> None:
     from oslo_service import backend as oslo_backend
 
     if oslo_backend.get_backend_type() is None:
         oslo_backend.init_backend(oslo_backend.BackendType(backend))
+    # It and what the backend takes import eventlet to see whether it is
+    # there: 12 MiB of a process that does not use it.
+    import oslo_messaging  # noqa: F401
+
+
+@contextlib.contextmanager
+def _unseen(module: str) -> Iterator[None]:
+    """A module is not there for what is imported meanwhile, only for that:
+    a plug-in may have a use for it."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 def settle_memory() -> None:

@@ -10,14 +10,20 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""heat-engine: processes that serve RPC and work on stacks."""
+"""heat-engine: processes that serve RPC and work on stacks.
+
+The process that is started only watches its workers, and starts another when
+one dies.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -25,15 +31,11 @@ from oslo_service import service
 
 from heat import cmd
 from heat.common import config
-from heat.db import migration, session
-from heat.engine import plugins
-from heat.engine.service import server
-from heat.rpc import transport
+
+if TYPE_CHECKING:
+    from heat.cmd import engine_parts
 
 LOG = logging.getLogger(__name__)
-
-# How a process ends that lost the database; the launcher starts another.
-EXIT_LOST = 70
 
 
 class EngineProcess(service.ServiceBase):  # type: ignore[misc]
@@ -41,37 +43,22 @@ class EngineProcess(service.ServiceBase):  # type: ignore[misc]
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._conf = conf
-        self._server: server.EngineServer | None = None
-        self._bus: transport.MessagingBus | None = None
-        self._db: session.Database | None = None
+        self._parts: engine_parts.Parts | None = None
         # Made in start(): a lock must not be inherited over a fork.
         self._ended: threading.Event | None = None
 
     def start(self) -> None:
+        from heat.cmd import engine_parts
+
         self._ended = threading.Event()
-        self._db = session.Database(self._conf)
-        self._bus = transport.MessagingBus(self._conf)
-        self._server = server.EngineServer(
-            self._conf,
-            self._bus,
-            self._db,
-            plugins.PluginRegistry.load(self._conf),
-            lost=lambda: os._exit(EXIT_LOST),
-        )
-        self._server.start()
+        self._parts = engine_parts.Parts(self._conf)
         cmd.settle_memory()
 
     def stop(self, graceful: bool = False) -> None:
         """End what ends soon, hand the rest to other engines."""
-        if self._server is not None:
-            self._server.stop()
-            self._server = None
-        if self._bus is not None:
-            self._bus.close()
-            self._bus = None
-        if self._db is not None:
-            self._db.dispose()
-            self._db = None
+        if self._parts is not None:
+            self._parts.stop()
+            self._parts = None
         if self._ended is not None:
             self._ended.set()
 
@@ -87,10 +74,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit code."""
     conf = config.load("heat-engine", argv)
     config.report(conf)
-    problem = database_problem(conf)
-    if problem:
-        print(f"heat-engine: {problem}", file=sys.stderr)
+    if not _is_ready(conf):
         return 1
+    if workers(conf) > 1:
+        # Read once, before the fork, it is there once for all of them.
+        from heat.cmd import engine_parts  # noqa: F401
     launcher = service.launch(
         conf,
         EngineProcess(conf),
@@ -106,15 +94,34 @@ def workers(conf: cfg.ConfigOpts) -> int:
     return int(conf.num_engine_workers or os.cpu_count() or 1)
 
 
+def _is_ready(conf: cfg.ConfigOpts) -> bool:
+    """Look at the database, and tell the operator what is to be done.
+
+    In a process of its own: what that takes is gone with it.
+    """
+    fork = multiprocessing.get_context("fork")
+    child = fork.Process(target=_look, args=(conf,))
+    child.start()
+    child.join()
+    return child.exitcode == 0
+
+
+def _look(conf: cfg.ConfigOpts) -> None:
+    problem = database_problem(conf)
+    if problem:
+        sys.exit(f"heat-engine: {problem}")
+
+
 def database_problem(conf: cfg.ConfigOpts) -> str | None:
     """What an operator has to do about the database first, or None.
 
     A database that is only out of reach is waited for, not complained of.
     """
+    from heat.db import migration, session
+
     if not conf.database.connection:
         return "no database is configured: set [database] connection."
     try:
-        # Opened and closed before the fork.
         db = session.Database(conf)
         try:
             found = migration.version(db)

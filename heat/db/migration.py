@@ -22,8 +22,6 @@ import pathlib
 from typing import Any
 
 import sqlalchemy as sa
-from alembic import command
-from alembic import config as alembic_config
 
 from heat.db import models, session
 
@@ -49,6 +47,10 @@ def upgrade(
     :param revision: number of a step such as ``0001``, or ``head``
     :raises alembic.util.CommandError: no such revision
     """
+    # Engines ask for the version only, and need not hold its 11 MiB.
+    from alembic import command
+    from alembic import config as alembic_config
+
     with _opened(database) as engine, engine.begin() as conn:
         settings = alembic_config.Config()
         here = pathlib.Path(__file__).parent / "migrations"

@@ -15,7 +15,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
+import subprocess
+import sys
 
 from oslo_config import cfg
 
@@ -23,6 +26,36 @@ from heat import cmd
 from heat.cmd import api, engine, serving
 from heat.common import config
 from heat.tests import base
+
+
+class LoadedTest(base.TestCase):
+    """What a process holds in memory, each in an interpreter of its own."""
+
+    def loaded(self, module):
+        found = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"import {module}, sys; print(*sys.modules)",
+            ],
+            env={**os.environ, cmd.VARIABLE: "threading"},
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        )
+        return set(found.stdout.split())
+
+    def test_the_process_that_watches_holds_no_engine(self):
+        held = self.loaded("heat.cmd.engine")
+        self.assertEqual(set(), held & {"sqlalchemy", "heat.engine"})
+
+    def test_a_worker_holds_what_it_uses(self):
+        held = self.loaded("heat.cmd.engine_parts")
+        self.assertIn("sqlalchemy", held)
+        self.assertEqual(set(), held & {"eventlet", "alembic"})
+
+    def test_a_plug_in_may_use_eventlet(self):
+        self.assertIn("eventlet.hubs", self.loaded("heat.cmd, eventlet"))
 
 
 class ChooseTest(base.TestCase):
