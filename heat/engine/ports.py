@@ -140,15 +140,32 @@ class ChildStacks(typing.Protocol):
         :raises EntityNotFound: there is no child
         """
 
-    def act(self, parent: StackView, child_id: str, action: str) -> None:
+    def act(
+        self,
+        parent: StackView,
+        child_id: str,
+        action: str,
+        resource_uuid: str | None,
+    ) -> None:
         """Begin SUSPEND, RESUME or CHECK on the child.
 
+        What an earlier operation on the parent's resource has left running
+        in the child is stopped first.
+
+        :param resource_uuid: of the row of the parent's resource
         :raises EntityNotFound: there is none
         :raises ActionInProgress: it is busy with something else
         """
 
-    def cancel(self, parent: StackView, child_id: str) -> None:
-        """Stop what the child is doing and leave it where it is."""
+    def cancel(
+        self, parent: StackView, child_id: str, resource_uuid: str | None
+    ) -> None:
+        """Stop what the child is doing and leave it where it is.
+
+        :param resource_uuid: of the row of the parent's resource
+        :raises Error: this engine does not work on that any more, so what
+            the child is doing may be what others have begun
+        """
 
     def tell(
         self,

@@ -317,7 +317,7 @@ class StackResource(stack_handover.Handover):
 
     def _cancel(self) -> None:
         if self.resource_id is not None:
-            self._children().cancel(self.stack, self.resource_id)
+            self._children().cancel(self.stack, self.resource_id, self.uuid)
 
     def _ended(self, *, made: bool = False) -> bool:
         """Whether the child has come to rest.
@@ -365,9 +365,9 @@ class StackResource(stack_handover.Handover):
         raise resource.PollDelay(POLL_SECONDS)
 
     def _act(self, action: str) -> None:
-        if self.resource_id is None:
+        if (child_id := self.resource_id) is None:
             raise exception.Error(_("There is no nested stack"))
-        self._children().act(self.stack, self.resource_id, action)
+        self._children().act(self.stack, child_id, action, self.uuid)
 
     def handle_suspend(self) -> None:
         self._act(self.SUSPEND)

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 import sqlalchemy as sa
 from oslo_utils import timeutils
@@ -102,9 +103,12 @@ def cancel(
     stack: stacks.StackRecord,
     *,
     rollback: bool = True,
+    guard: Callable[[sa.Connection], None] | None = None,
 ) -> None:
     """Stop a create or an update, and go back or stay where it is.
 
+    :param guard: raises, in the transaction that stops it, when the caller
+        may not do so any more
     :raises NotSupported: nothing runs that could be cancelled
     :raises ActionInProgress: it ended, or another began, meanwhile
     """
@@ -116,6 +120,66 @@ def cancel(
             feature=_("Cancelling update when stack is %s")
             % f"{stack.action}_{stack.status}"
         )
-    begun = outcome.cancel(engine, stack, rollback=rollback)
+    begun = outcome.cancel(engine, stack, rollback=rollback, guard=guard)
     if begun is not None:
         converge.send(engine, context, begun)
+
+
+# -- nested stacks ------------------------------------------------------------
+
+
+def act_below(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    action: str,
+    guard: Callable[[sa.Connection], None],
+) -> None:
+    """Begin on a nested stack what the stack above it does.
+
+    Whoever works on a resource above, and is not wanted any more, has its
+    nested stack stop; unless he is dead. What he has left running there is
+    stopped now, as the resource is ours. What users have begun is not.
+
+    :param action: SUSPEND, RESUME or CHECK
+    :param guard: as that of :func:`cancel`
+    :raises ActionInProgress: it is busy with something else
+    """
+    if stack.action == action and stack.status == "IN_PROGRESS":
+        return
+    if action == "RESUME" and stack.base[0] not in ("SUSPEND", "RESUME"):
+        return
+    if stack.status == "IN_PROGRESS":
+        was = stack
+        if engine.db.read(lambda conn: _is_from_above(conn, was)):
+            stop_below(engine, context, was, guard)
+            stack = (
+                engine.db.read(lambda conn: stacks.get(conn, was.id)) or was
+            )
+    _BELOW[action](engine, context, stack)
+
+
+_BELOW = {"SUSPEND": suspend, "RESUME": resume, "CHECK": check}
+
+
+def _is_from_above(conn: sa.Connection, stack: stacks.StackRecord) -> bool:
+    """Whether the stack above has begun what a nested stack is doing.
+
+    Only that makes one, has it keep what it replaces, or clean up later.
+    """
+    if stack.action == "CREATE" or stack.holds_cleanup:
+        return True
+    return bool((stacks.get_deps(conn, stack.id) or {}).get("cleans"))
+
+
+def stop_below(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    guard: Callable[[sa.Connection], None],
+) -> None:
+    """Stop what a nested stack is doing, if that can be stopped."""
+    try:
+        cancel(engine, context, stack, rollback=False, guard=guard)
+    except (exception.NotSupported, exception.ActionInProgress):
+        return  # It has just come to rest, or is deleted already.

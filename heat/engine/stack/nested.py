@@ -16,7 +16,8 @@ what is different stands here. Its id follows from the parent resource's
 row, so that whatever is repeated after a crash finds it. Beginning anything
 on it asks, in the transaction that begins, whether this engine still holds
 the parent's row: an engine that was taken for dead makes no child that
-nobody knows, and brings none back to an older template.
+nobody knows, brings none back to an older template, and stops nothing that
+others have begun.
 """
 
 from __future__ import annotations
@@ -67,12 +68,6 @@ _SIGNAL_TRIES = 200
 
 # What a child may be doing that brings it to its template.
 _CONVERGING = frozenset({"CREATE", "UPDATE", "ADOPT"})
-
-_ACTIONS = {
-    "SUSPEND": actions.suspend,
-    "RESUME": actions.resume,
-    "CHECK": actions.check,
-}
 
 
 class Children:
@@ -313,18 +308,29 @@ class Children:
     ) -> Callable[[sa.Connection], None]:
         """Checks, inside of a transaction, that we may begin on the child,
         and writes down that it is there."""
-        engine_id = self._engine.engine_id
 
         def check(conn: sa.Connection) -> None:
-            if not holders.record(conn, uuid or "", engine_id, child_id):
-                raise exception.Error(
-                    _("This engine does not work on resource %s any more")
-                    % name
-                )
+            self._check_held(conn, name, uuid, child_id)
             # What a failed action left running makes nothing any more.
             locks.share_unlocked(conn, parent.id or "", "update")
 
         return check
+
+    def _check_held(
+        self, conn: sa.Connection, name: str, uuid: str | None, child_id: str
+    ) -> None:
+        engine_id = self._engine.engine_id
+        if not holders.record(conn, uuid or "", engine_id, child_id):
+            raise exception.Error(
+                _("This engine does not work on resource %s any more") % name
+            )
+
+    def _stop_guard(
+        self, stack: stacks.StackRecord, uuid: str | None
+    ) -> Callable[[sa.Connection], None]:
+        """Checks, inside of a transaction, that we may stop the child."""
+        name = stack.parent_resource_name or ""
+        return lambda conn: self._check_held(conn, name, uuid, stack.id)
 
     def clean_up(
         self, parent: StackView, child_id: str, resource_uuid: str | None
@@ -366,18 +372,17 @@ class Children:
         )
         return True
 
-    def act(self, parent: StackView, child_id: str, action: str) -> None:
-        """Begin SUSPEND, RESUME or CHECK on the child.
-
-        :raises EntityNotFound: there is none
-        :raises ActionInProgress: it is busy with something else
-        """
+    def act(
+        self,
+        parent: StackView,
+        child_id: str,
+        action: str,
+        resource_uuid: str | None,
+    ) -> None:
+        """As :meth:`heat.engine.ports.ChildStacks.act`."""
         stack = self._get(child_id)
-        if stack.action == action and stack.status == "IN_PROGRESS":
-            return
-        if action == "RESUME" and stack.base[0] not in ("SUSPEND", "RESUME"):
-            return
-        _ACTIONS[action](self._engine, parent.context, stack)
+        guard = self._stop_guard(stack, resource_uuid)
+        actions.act_below(self._engine, parent.context, stack, action, guard)
 
     def tell(
         self,
@@ -454,15 +459,13 @@ class Children:
         None when it is not stored."""
         return self.view(parent, parent.id or "")
 
-    def cancel(self, parent: StackView, child_id: str) -> None:
-        """Stop what the child is doing and leave it where it is."""
-        found = self._find(child_id)
-        if found is None:
-            return
-        try:
-            actions.cancel(self._engine, parent.context, found, rollback=False)
-        except (exception.NotSupported, exception.ActionInProgress):
-            return  # It has just come to rest, or is deleted already.
+    def cancel(
+        self, parent: StackView, child_id: str, resource_uuid: str | None
+    ) -> None:
+        """As :meth:`heat.engine.ports.ChildStacks.cancel`."""
+        if (found := self._find(child_id)) is not None:
+            guard = self._stop_guard(found, resource_uuid)
+            actions.stop_below(self._engine, parent.context, found, guard)
 
 
 def _is_that(

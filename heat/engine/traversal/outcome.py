@@ -189,14 +189,22 @@ def time_out(engine: Engine, stack: stacks.StackRecord) -> begin.Begun | None:
 
 
 def cancel(
-    engine: Engine, stack: stacks.StackRecord, *, rollback: bool
+    engine: Engine,
+    stack: stacks.StackRecord,
+    *,
+    rollback: bool,
+    guard: Callable[[sa.Connection], None] | None = None,
 ) -> begin.Begun | None:
     """A user stops what runs: operations end at their next poll.
 
+    :param guard: raises, in this transaction, when the caller may not stop
+        it any more
     :raises ActionInProgress: it ended, or another began, meanwhile
     """
 
     def work(conn: sa.Connection) -> begin.Begun | None:
+        if guard is not None:
+            guard(conn)
         reason = f"Stack {stack.action} cancelled"
         begun = _interrupt(conn, stack, reason, rollback=rollback)
         now = stacks.get(conn, stack.id)
