@@ -42,7 +42,8 @@ AND NEW.current_template_id =
 BEGIN SELECT note('theirs', NEW.nova_instance, NEW.id, NEW.requires); END;
 CREATE TRIGGER seen_ours AFTER UPDATE OF external ON resource
 WHEN OLD.external AND NOT NEW.external
-BEGIN SELECT note('ours', NEW.nova_instance, NEW.stack_id, NULL); END;
+BEGIN SELECT note('ours', NEW.nova_instance, NEW.stack_id,
+NEW.resource_type); END;
 CREATE TRIGGER seen_let_go AFTER INSERT ON released_object
 BEGIN SELECT note('let_go', NEW.physical_resource_id, NEW.resource_name,
 NEW.reason); END;
@@ -197,14 +198,18 @@ class Watching:
         self._uses[row_id] = set(json.loads(requires))
         self._will_use.pop(row_id, None)
 
-    def _on_ours(self, _owner, ident, stack_id, _none) -> None:
-        if ident is not None:
+    def _on_ours(self, _owner, ident, stack_id, type_) -> None:
+        # A value has an id and never an object: one that the user calls by
+        # that id is none of what the stack has made, or would delete.
+        if ident is not None and type_ != VALUE:
             self._give(ident, stack_id)
 
     def _on_let_go(self, _owner, ident, name, reason) -> None:
         owned = self._rows(
-            "SELECT 1 FROM resource WHERE nova_instance = ? AND NOT external",
+            "SELECT 1 FROM resource WHERE nova_instance = ? AND NOT external"
+            " AND resource_type IS NOT ?",
             ident,
+            VALUE,
         )
         there = self._rows("SELECT 1 FROM test_object WHERE id = ?", ident)
         if reason == "retain" and not self._retained(name):
