@@ -182,8 +182,16 @@ ENGINE = (
         "pool_size",
         default=16,
         min=1,
-        help="Number of resource operations that one engine process runs "
-        "at once. An operation that waits for the cloud holds none.",
+        help="Number of stacks that one engine process works on at once. One "
+        "that only waits holds none.",
+    ),
+    cfg.IntOpt(
+        "service_pool_size",
+        default=32,
+        min=1,
+        help="Number of steps of resources that one engine process runs at "
+        "once, of those that may wait for the answer of a service. A "
+        "resource that is only looked at now and then holds none in between.",
     ),
     cfg.FloatOpt(
         "stop_timeout",

@@ -27,6 +27,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from heat.common.context import RequestContext
 from heat.db import stacks
 from heat.db.session import Database
+from heat.engine import paces
 from heat.engine.plugins import PluginRegistry
 from heat.engine.resource import Resource, StackView, child
 
@@ -318,6 +319,9 @@ class Engine:
     children: ChildStacks | None = None
     delegation: Delegation | None = None
     publisher: Publisher | None = None
+
+    def __post_init__(self) -> None:
+        self.paces = paces.Paces(self.monotonic)
 
     @property
     def grace(self) -> float:

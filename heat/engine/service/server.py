@@ -103,7 +103,9 @@ class EngineServer:
         if conf.auth_strategy == "keystone":
             self.engine.delegation = self._delegation
         # Takes the sender's place: what fits here does not leave.
-        self.runner = Runner(self.engine, conf.engine.pool_size)
+        self.runner = Runner(
+            self.engine, conf.engine.pool_size, conf.engine.service_pool_size
+        )
         self._heartbeat = Heartbeat(db, conf, self.engine_id, binary, lost)
         self._sweeper = recovery.Sweeper(
             self.engine, conf.engine.dead_after, self.runner.works_on

@@ -209,7 +209,8 @@ def _may_block(engine: Engine, scene: Scene, node: Node) -> bool:
         cls = views.resource_class(engine, version, type_, node.row.name)
     except (exception.HeatException, ValueError):
         return True
-    return cls.may_block or cls.default_client_name is not None
+    declared = cls.may_block or cls.default_client_name is not None
+    return declared or engine.paces.is_slow(cls)
 
 
 def expect(scene: Scene, result: Result) -> None:

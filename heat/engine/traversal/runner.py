@@ -140,13 +140,19 @@ class Runner:
     one engine on to the sender that was there, the bus.
     """
 
-    def __init__(self, engine: Engine, pool_size: int = 16) -> None:
+    def __init__(
+        self, engine: Engine, pool_size: int = 16, service_pool_size: int = 32
+    ) -> None:
         self._engine = engine
         self._bus = engine.sender
         engine.sender = self
         self._scenes = engine.scenes = Scenes(engine.db)
         self._pool = concurrent.futures.ThreadPoolExecutor(
             pool_size, thread_name_prefix="heat-runner"
+        )
+        # Steps that wait for a service keep no turn waiting.
+        self._services = concurrent.futures.ThreadPoolExecutor(
+            service_pool_size, thread_name_prefix="heat-service"
         )
         self._timer = Timer(engine.monotonic)
         self._lock = threading.Lock()
@@ -222,7 +228,8 @@ class Runner:
                 if left <= 0 or not self._quiet.wait(left):
                     break
         self._timer.stop()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._services):
+            pool.shutdown(wait=False, cancel_futures=True)
         for lane in self._running():
             self._offer_of(lane, list(lane.ready))
 
@@ -321,7 +328,9 @@ class Runner:
             lane.stepping += len(done.threads)
         self._offer_of(lane, surplus)
         for task, first in done.threads:
-            self._pool.submit(self._advance, lane, scene, task, first)
+            self._pool_for(task).submit(
+                self._advance, lane, scene, task, first
+            )
         for delay, task in done.waiting:
             self._later(lane, delay, task)
         for further in done.begun:
@@ -342,12 +351,19 @@ class Runner:
         if done.ended and scene.stack.action == "DELETE":
             self._end_delegation(scene.stack.user_creds_id)
 
+    def _pool_for(self, task: tasks.Task) -> concurrent.futures.Executor:
+        """Where a step runs. Beginning a nested stack is the database's
+        work, as a turn is, and no more of it at once."""
+        rsrc = task.node.rsrc
+        nests = rsrc is not None and rsrc.nests
+        return self._pool if nests else self._services
+
     def _end_delegation(self, creds_id: int | None) -> None:
         """What a deleted stack acted by goes; if not now, then later."""
         delegation = self._engine.delegation
         if delegation is not None and creds_id is not None:
             with contextlib.suppress(RuntimeError):  # the pool is closed
-                self._pool.submit(delegation.end, creds_id)
+                self._services.submit(delegation.end, creds_id)
 
     def _offer_of(self, lane: Lane, nodes: Sequence[NodeKey]) -> None:
         self._offer(lane.context, lane.stack_id, lane.traversal_id, nodes)

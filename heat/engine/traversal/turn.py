@@ -146,16 +146,27 @@ def _start(
     """Start operations: here when they don't block, else on a thread."""
     waiting: list[Task] = []
     for task in tasks:
-        if task.blocking:
+        if _may_wait(engine, task):
             done.threads.append((task, True))
             continue
-        ended = operate.advance(engine, scene, task, first=True)
+        ended = _advance(engine, scene, task, first=True)
         if isinstance(ended, Result):
             results.append(ended)
         else:
             waiting.append(task)
             _wait(engine, done, ended, task)
     _save_if_possible(engine, scene, waiting)
+
+
+def _advance(
+    engine: Engine, scene: Scene, task: Task, *, first: bool
+) -> Result | float:
+    with engine.paces.measured(type(task.node.rsrc)):
+        return operate.advance(engine, scene, task, first=first)
+
+
+def _may_wait(engine: Engine, task: Task) -> bool:
+    return task.blocking or engine.paces.is_slow(type(task.node.rsrc))
 
 
 def _save_if_possible(
@@ -215,10 +226,10 @@ def _poll_due(
     results: list[Result],
 ) -> None:
     for task in tasks:
-        if task.blocking and task.watched_stack is None:
+        if _may_wait(engine, task) and task.watched_stack is None:
             done.threads.append((task, False))
         else:
-            ended = operate.advance(engine, scene, task, first=False)
+            ended = _advance(engine, scene, task, first=False)
             if isinstance(ended, Result):
                 results.append(ended)
             else:
@@ -252,7 +263,7 @@ def _unwanted(engine: Engine, scene: Scene) -> tuple[str, str]:
 def step(engine: Engine, scene: Scene, task: Task, *, first: bool) -> Done:
     """One step of an operation that may block, on a thread of its own."""
     done = Done()
-    ended = operate.advance(engine, scene, task, first=first)
+    ended = _advance(engine, scene, task, first=first)
     if isinstance(ended, Result):
         done.results.append(ended)
     else:

@@ -64,7 +64,14 @@ LAYERS = (
         ("heat.engine.traversal",),
         "begin, check, decide, sync, replacement, outcome, recovery",
     ),
-    Layer("ports", ("heat.engine.ports",), "what an engine is handed"),
+    Layer(
+        "ports",
+        (
+            "heat.engine.paces",
+            "heat.engine.ports",
+        ),
+        "what an engine is handed",
+    ),
     Layer("plugins", ("heat.engine.plugins",), "finds resource types"),
     Layer(
         "resources",

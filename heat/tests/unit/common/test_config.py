@@ -56,6 +56,7 @@ KNOWN = (
     ("engine", "heartbeat_interval", 5.0),
     ("engine", "dead_after", 20.0),
     ("engine", "pool_size", 16),
+    ("engine", "service_pool_size", 32),
 )
 
 
