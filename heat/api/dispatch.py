@@ -184,7 +184,7 @@ def _response(answer: api_request.Answer) -> wrappers.Response:
     if answer.status == 204:
         return faults.empty(answer.headers)
     return wrappers.Response(
-        quick_json.dumps(answer.body),
+        quick_json.ascii_dumps(answer.body),
         status=answer.status,
         headers=dict(answer.headers),
         content_type="application/json",

@@ -43,3 +43,18 @@ def dumps(value: Any) -> bytes:
         return orjson.dumps(value, option=_LEAVE)
     except TypeError:
         return str(jsonutils.dumps(value)).encode()
+
+
+def ascii_dumps(value: Any) -> bytes:
+    """A value as JSON text in ASCII, for readers that guess the encoding.
+
+    JSON says nothing of its own, so that a client that asks for the text of
+    an answer, and not for what it says, may take UTF-8 for something else.
+
+    :param value: as that of :func:`dumps`
+    :raises TypeError: as :func:`dumps`
+    """
+    text = dumps(value)
+    if text.isascii():
+        return text
+    return str(jsonutils.dumps(value, separators=(",", ":"))).encode()

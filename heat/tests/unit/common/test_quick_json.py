@@ -54,6 +54,14 @@ class QuickJsonTest(oslotest.base.BaseTestCase):
             '{"é":[1,null]}'.encode(), quick_json.dumps({"é": [1, None]})
         )
 
+    def test_ascii(self):
+        for value, text in (
+            ({"a": [1, None]}, b'{"a":[1,null]}'),
+            ({"é": [1, "\U0001f600"]}, b'{"\\u00e9":[1,"\\ud83d\\ude00"]}'),
+            ({"a": 2**70}, b'{"a": 1180591620717411303424}'),
+        ):
+            self.assertEqual(text, quick_json.ascii_dumps(value))
+
     def test_what_neither_writes(self):
         self.assertRaises(TypeError, quick_json.dumps, {(1, 2): 3})
 
