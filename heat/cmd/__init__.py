@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import configparser
 import contextlib
+import ctypes
 import gc
 import os
 import pathlib
@@ -36,6 +37,9 @@ BACKENDS = ("threading", "eventlet")
 
 # So many new objects are looked through at once, in place of 700.
 _YOUNG = 100_000
+
+# Of mallopt(3).
+_M_ARENA_MAX = -8
 
 _DEFAULT_FILES = ("~/.heat/heat.conf", "~/heat.conf", "/etc/heat/heat.conf")
 
@@ -115,6 +119,17 @@ def settle_memory() -> None:
     gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
 
 
+def share_heaps() -> None:
+    """Have all threads of the process share two heaps.
+
+    glibc gives each thread a heap of its own, which keeps what was once used
+    of it: requests of megabytes, each on another thread, took 80 MiB more.
+    Called before there are threads; without glibc it does nothing.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+
+
 def _files(argv: Sequence[str]) -> Iterator[str]:
     """The configuration files that the process will read, in order."""
     named = []
@@ -152,4 +167,5 @@ def _value(path: str) -> str | None:
     return parser.get("DEFAULT", OPTION, fallback=None)
 
 
+share_heaps()
 init_backend(choose(sys.argv[1:], os.environ))

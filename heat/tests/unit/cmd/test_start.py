@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 
+import fixtures
 from oslo_config import cfg
 
 from heat import cmd
@@ -56,6 +57,16 @@ class LoadedTest(base.TestCase):
 
     def test_a_plug_in_may_use_eventlet(self):
         self.assertIn("eventlet.hubs", self.loaded("heat.cmd, eventlet"))
+
+
+class HeapsTest(base.TestCase):
+    def test_where_there_is_no_glibc(self):
+        for absent in (OSError, AttributeError, TypeError):
+            with self.subTest(absent=absent):
+                self.useFixture(
+                    fixtures.MockPatch("ctypes.CDLL", side_effect=absent)
+                )
+                cmd.share_heaps()
 
 
 class ChooseTest(base.TestCase):
