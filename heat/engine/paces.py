@@ -24,6 +24,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
+from heat.engine.resource import Resource
+
 # Seconds: from here on a thread costs less than waiting.
 SLOW = 0.05
 
@@ -58,3 +60,8 @@ class Paces:
     def is_slow(self, cls: type) -> bool:
         """Whether the next step is better run on a thread of its own."""
         return self._means.get(cls, 0.0) >= SLOW
+
+
+def says_so(rsrc: Resource | type[Resource]) -> bool:
+    """Whether a resource or type says that it may wait for a service."""
+    return rsrc.may_block or rsrc.default_client_name is not None

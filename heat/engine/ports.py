@@ -27,7 +27,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from heat.common.context import RequestContext
 from heat.db import stacks
 from heat.db.session import Database
-from heat.engine import paces
+from heat.engine.paces import Paces
 from heat.engine.plugins import PluginRegistry
 from heat.engine.resource import Resource, StackView, child
 
@@ -319,9 +319,10 @@ class Engine:
     children: ChildStacks | None = None
     delegation: Delegation | None = None
     publisher: Publisher | None = None
+    paces: Paces = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        self.paces = paces.Paces(self.monotonic)
+        self.paces = Paces(self.monotonic)
 
     @property
     def grace(self) -> float:

@@ -35,6 +35,7 @@ import sqlalchemy as sa
 
 from heat.common import exception
 from heat.db import sync_points
+from heat.engine import paces
 from heat.engine.graph.build import STACK_CLEANUP, STACK_UPDATE
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import begin, check, gather, users, views
@@ -209,8 +210,7 @@ def _may_block(engine: Engine, scene: Scene, node: Node) -> bool:
         cls = views.resource_class(engine, version, type_, node.row.name)
     except (exception.HeatException, ValueError):
         return True
-    declared = cls.may_block or cls.default_client_name is not None
-    return declared or engine.paces.is_slow(cls)
+    return paces.says_so(cls) or engine.paces.is_slow(cls)
 
 
 def expect(scene: Scene, result: Result) -> None:

@@ -24,6 +24,7 @@ from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.db import events, properties_data
+from heat.engine import paces
 from heat.engine.resource import lifecycle, ownership
 from heat.engine.traversal.decide import Step
 from heat.engine.traversal.gather import Node
@@ -84,9 +85,7 @@ class Task:
     def blocking(self) -> bool:
         """Whether a step of it may wait for a service (needs a thread)."""
         rsrc = self.node.rsrc
-        return rsrc is not None and (
-            rsrc.may_block or rsrc.default_client_name is not None
-        )
+        return rsrc is not None and paces.says_so(rsrc)
 
     @property
     def watched_stack(self) -> str | None:
