@@ -35,6 +35,34 @@ _table = models.object_claim
 _resource = models.resource
 _stack = models.stack
 
+# Made once: they take longer to put together than to run.
+_IN_STACK = _resource.c.stack_id == sa.bindparam("the_stack")
+_OF_OBJECTS = _resource.c.nova_instance.in_(
+    sa.bindparam("which", expanding=True)
+)
+_HOLD = sa.update(_resource).values(atomic_key=_resource.c.atomic_key)
+_HOLD_OBJECTS = _HOLD.where(_OF_OBJECTS)
+_HOLD_ROWS = _HOLD.where(
+    _resource.c.id.in_(sa.bindparam("which", expanding=True))
+)
+_HOLDERS = sa.select(
+    _resource.c.nova_instance,
+    _resource.c.id,
+    _resource.c.name,
+    _resource.c.external,
+    _resource.c.current_template_id,
+).where(_IN_STACK, _OF_OBJECTS)
+_SETTLE = (
+    sa.update(_resource)
+    .where(
+        _IN_STACK,
+        _resource.c.nova_instance == sa.bindparam("the_object"),
+        _resource.c.id.not_in(sa.bindparam("but_rows", expanding=True)),
+        _resource.c.name.not_in(sa.bindparam("but", expanding=True)),
+    )
+    .values(external=True)
+)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Claim:
@@ -132,16 +160,10 @@ def hold(
     :param row_ids: the rows with these ids
     :param physical_ids: and those that have these objects
     """
-    for column, values in (
-        (_resource.c.id, row_ids),
-        (_resource.c.nova_instance, physical_ids),
-    ):
-        if values:
-            conn.execute(
-                sa.update(_resource)
-                .where(column.in_(sorted(values)))
-                .values(atomic_key=_resource.c.atomic_key)
-            )
+    if row_ids:
+        conn.execute(_HOLD_ROWS, {"which": sorted(row_ids)})
+    if physical_ids:
+        conn.execute(_HOLD_OBJECTS, {"which": sorted(physical_ids)})
 
 
 def manager(
@@ -207,16 +229,13 @@ def settle(
     :param but: names of resources that it is read from, and stays with
     :param but_rows: ids of more rows that it stays with
     """
-    conn.execute(
-        sa.update(_resource)
-        .where(
-            _resource.c.stack_id == row.stack_id,
-            _resource.c.nova_instance == physical_id,
-            _resource.c.id.not_in(sorted({row.id, *but_rows})),
-            _resource.c.name.not_in(sorted(but)),
-        )
-        .values(external=True)
-    )
+    which = {
+        "the_stack": row.stack_id,
+        "the_object": physical_id,
+        "but_rows": sorted({row.id, *but_rows}),
+        "but": sorted(but),
+    }
+    conn.execute(_SETTLE, which)
 
 
 def holders(
@@ -224,16 +243,7 @@ def holders(
 ) -> dict[str, list[Holder]]:
     """The rows of a stack that have some objects, by physical id."""
     rows = conn.execute(
-        sa.select(
-            _resource.c.nova_instance,
-            _resource.c.id,
-            _resource.c.name,
-            _resource.c.external,
-            _resource.c.current_template_id,
-        ).where(
-            _resource.c.stack_id == stack_id,
-            _resource.c.nova_instance.in_(sorted(physical_ids)),
-        )
+        _HOLDERS, {"the_stack": stack_id, "which": sorted(physical_ids)}
     )
     found: dict[str, list[Holder]] = {}
     for row in rows:

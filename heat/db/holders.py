@@ -35,6 +35,10 @@ _OF_NAME = sa.select(_table.c.engine_id).where(
     _table.c.name == sa.bindparam("the_name"),
     _IS_HELD,
 )
+_HAS = sa.select(_table.c.id).where(
+    _table.c.id == sa.bindparam("the_id"),
+    _table.c.claim_id == sa.bindparam("the_claim"),
+)
 
 
 def record(
@@ -52,12 +56,8 @@ def record(
 
 def has(conn: sa.Connection, row_id: int, claim_id: str) -> bool:
     """Whether a row is held by a claim."""
-    found = conn.execute(
-        sa.select(_table.c.id).where(
-            _table.c.id == row_id, _table.c.claim_id == claim_id
-        )
-    )
-    return found.one_or_none() is not None
+    which = {"the_id": row_id, "the_claim": claim_id}
+    return conn.execute(_HAS, which).one_or_none() is not None
 
 
 def of_resource(conn: sa.Connection, stack_id: str, name: str) -> set[str]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -47,6 +48,55 @@ NO_LOCK: Mapping[str, None] = dict.fromkeys(
         "lock_expires_at",
         "lock_request_id",
         "lock_blocked",
+    )
+)
+
+# Made once: they take longer to put together than to run.
+_THE_IDS = sa.bindparam("the_ids", expanding=True)
+_THESE = _stack.c.id.in_(_THE_IDS)
+_WRITE = sa.update(_stack).where(_THESE)
+_HELD = (
+    sa.select(_stack.c.id)
+    .where(_THESE)
+    .order_by(_stack.c.id)
+    .with_for_update()
+)
+_OPEN_WALKS = (
+    sa.update(_stack)
+    .where(_stack.c.id == sa.bindparam("the_stack"))
+    .values(
+        current_traversal=sa.bindparam("traversal"),
+        current_deps=sa.bindparam("deps", type_=_stack.c.current_deps.type),
+    )
+)
+_TREE = sa.select(_stack.c.id).where(
+    _stack.c.lock_root == sa.bindparam("the_root"),
+    _stack.c.deleted_at.is_(None),
+)
+_BELOW_ROOT = sa.and_(
+    _stack.c.lock_root == sa.bindparam("the_root"),
+    _stack.c.id != sa.bindparam("the_root"),
+)
+_LOCKED_FIRST = (
+    sa.select(_stack.c.id)
+    .where(_THESE, _stack.c.lock_level.is_not(None))
+    .order_by(_stack.c.nested_depth, _stack.c.id)
+    .limit(1)
+)
+_ROWS = sa.select(*resource_rows.COLUMNS).where(
+    _resource.c.stack_id.in_(_THE_IDS)
+)
+_FORGET_WALKS = sa.delete(models.sync_point).where(
+    models.sync_point.c.stack_id.in_(_THE_IDS)
+)
+_LAY_OPEN = (
+    sa.update(_stack)
+    .where(_BELOW_ROOT)
+    .values(
+        action=sa.func.coalesce(_stack.c.base_action, _stack.c.action),
+        status=sa.func.coalesce(_stack.c.base_status, _stack.c.status),
+        status_reason=_stack.c.base_status_reason,
+        **NO_LOCK,
     )
 )
 
@@ -111,6 +161,15 @@ def _time(when: datetime.datetime | None) -> str:
 
 # -- the tree -----------------------------------------------------------------
 
+# What must be as it was read when a lock is taken or ended.
+_AS_READ = (
+    "action",
+    "status",
+    "current_traversal",
+    "lock_level",
+    "lock_root",
+)
+
 
 def take(
     conn: sa.Connection, stack: StackRecord, values: Mapping[str, Any]
@@ -119,19 +178,26 @@ def take(
 
     The base is kept beside what ``values`` shows.
     """
-    same = (
-        (_stack.c.action, stack.action),
-        (_stack.c.status, stack.status),
-        (_stack.c.current_traversal, stack.current_traversal),
-        (_stack.c.lock_level, stack.lock_level),
-        (_stack.c.lock_root, stack.lock_root),
-    )
+    which = {f"old_{name}": getattr(stack, name) for name in _AS_READ}
+    query = _taking(tuple(values))
+    given = {**which, **_new(values), "the_id": stack.id}
+    return bool(conn.execute(query, given).rowcount)
+
+
+@functools.cache
+def _taking(names: tuple[str, ...]) -> sa.Update:
+    """Made once for all that write the same columns."""
     query = sa.update(_stack).where(
-        _stack.c.id == stack.id,
+        _stack.c.id == sa.bindparam("the_id"),
         _stack.c.deleted_at.is_(None),
-        *(column.is_not_distinct_from(value) for column, value in same),
+        *(
+            _stack.c[name].is_not_distinct_from(
+                sa.bindparam(f"old_{name}", type_=_stack.c[name].type)
+            )
+            for name in _AS_READ
+        ),
     )
-    return bool(conn.execute(_showing(query, values)).rowcount)
+    return _showing(query, names)
 
 
 def hold_below(conn: sa.Connection, stack_id: str) -> list[StackRecord]:
@@ -139,12 +205,7 @@ def hold_below(conn: sa.Connection, stack_id: str) -> list[StackRecord]:
     transaction ends."""
     ids = stacks.descendants(conn, stack_id)
     for chunk in bulk.chunks(ids):
-        conn.execute(
-            sa.select(_stack.c.id)
-            .where(_stack.c.id.in_(chunk))
-            .order_by(_stack.c.id)
-            .with_for_update()
-        ).all()
+        conn.execute(_HELD, {"the_ids": chunk}).all()
     found = stacks.get_many(conn, ids)
     return [found[each] for each in ids if each in found]
 
@@ -161,23 +222,35 @@ def show(
     :param root: only those that are unlocked, or were locked with it
     """
     count = 0
+    query = _showing_at_rest(tuple(values), of_root=root is not None)
+    given = _new(values) if root is None else {**_new(values), "root": root}
     for chunk in bulk.chunks(sorted(ids)):
-        query = sa.update(_stack).where(
-            _stack.c.id.in_(chunk), _stack.c.status != "IN_PROGRESS"
-        )
-        if root is not None:
-            query = query.where(
-                sa.or_(
-                    _stack.c.lock_level.is_(None), _stack.c.lock_root == root
-                )
-            )
-        count += conn.execute(_showing(query, values)).rowcount
+        count += conn.execute(query, {**given, "the_ids": chunk}).rowcount
     return count
 
 
-def _showing(query: sa.Update, values: Mapping[str, Any]) -> sa.Update:
-    base = stacks.base_columns(_stack)
-    return query.ordered_values(*base.items(), *values.items())
+@functools.cache
+def _showing_at_rest(names: tuple[str, ...], *, of_root: bool) -> sa.Update:
+    query = sa.update(_stack).where(_THESE, _stack.c.status != "IN_PROGRESS")
+    if of_root:
+        with_it = _stack.c.lock_root == sa.bindparam("root")
+        query = query.where(sa.or_(_stack.c.lock_level.is_(None), with_it))
+    return _showing(query, names)
+
+
+def _showing(query: sa.Update, names: tuple[str, ...]) -> sa.Update:
+    """Write columns, whose values :func:`_new` gives, and the base."""
+    return query.ordered_values(
+        *stacks.base_columns(_stack).items(),
+        *(
+            (name, sa.bindparam(f"new_{name}", type_=_stack.c[name].type))
+            for name in names
+        ),
+    )
+
+
+def _new(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"new_{name}": value for name, value in values.items()}
 
 
 def update(
@@ -185,9 +258,7 @@ def update(
 ) -> None:
     """Write columns of some stacks."""
     for chunk in bulk.chunks(sorted(ids)):
-        conn.execute(
-            sa.update(_stack).where(_stack.c.id.in_(chunk)).values(**values)
-        )
+        conn.execute(_WRITE, {**values, "the_ids": chunk})
 
 
 def open_walks(
@@ -203,27 +274,12 @@ def open_walks(
     ]
     if not rows:
         return
-    conn.execute(
-        sa.update(_stack)
-        .where(_stack.c.id == sa.bindparam("the_stack"))
-        .values(
-            current_traversal=sa.bindparam("traversal"),
-            current_deps=sa.bindparam(
-                "deps", type_=_stack.c.current_deps.type
-            ),
-        ),
-        rows,
-    )
+    conn.execute(_OPEN_WALKS, rows)
 
 
 def tree(conn: sa.Connection, root: str) -> list[str]:
     """Ids of the stacks that are locked with a root, itself among them."""
-    rows = conn.execute(
-        sa.select(_stack.c.id).where(
-            _stack.c.lock_root == root, _stack.c.deleted_at.is_(None)
-        )
-    )
-    return sorted(row.id for row in rows)
+    return sorted(conn.execute(_TREE, {"the_root": root}).scalars())
 
 
 def lay_open(conn: sa.Connection, root: str) -> None:
@@ -231,27 +287,13 @@ def lay_open(conn: sa.Connection, root: str) -> None:
 
     For a delete, which releases each object before it deletes it.
     """
-    conn.execute(
-        sa.update(_stack)
-        .where(_stack.c.lock_root == root, _stack.c.id != root)
-        .values(
-            action=sa.func.coalesce(_stack.c.base_action, _stack.c.action),
-            status=sa.func.coalesce(_stack.c.base_status, _stack.c.status),
-            status_reason=_stack.c.base_status_reason,
-            **NO_LOCK,
-        )
-    )
+    conn.execute(_LAY_OPEN, {"the_root": root})
 
 
 def locked_below(conn: sa.Connection, stack_id: str) -> StackRecord | None:
     """A stack below one that is locked on its own, if there is any."""
     for chunk in bulk.chunks(stacks.descendants(conn, stack_id)):
-        found = conn.execute(
-            sa.select(_stack.c.id)
-            .where(_stack.c.id.in_(chunk), _stack.c.lock_level.is_not(None))
-            .order_by(_stack.c.nested_depth, _stack.c.id)
-            .limit(1)
-        ).scalar()
+        found = conn.execute(_LOCKED_FIRST, {"the_ids": chunk}).scalar()
         if found is not None:
             return stacks.get(conn, found)
     return None
@@ -315,9 +357,7 @@ def hold_unlocked(
 
     :raises StackLocked: it is locked
     """
-    conn.execute(
-        sa.select(_stack.c.id).where(_stack.c.id == stack_id).with_for_update()
-    ).all()
+    conn.execute(_HELD, {"the_ids": [stack_id]}).all()
     found = stacks.get(conn, stack_id)
     if found is not None and found.lock_level is not None:
         raise refusal(found, kind)
@@ -365,10 +405,8 @@ def rows(conn: sa.Connection, stack_ids: Collection[str]) -> list[Row]:
     """Every row of some stacks, by id."""
     found: list[Row] = []
     for chunk in bulk.chunks(sorted(stack_ids)):
-        query = sa.select(*resource_rows.COLUMNS).where(
-            _resource.c.stack_id.in_(chunk)
-        )
-        for each in map(resource_rows.record, conn.execute(query)):
+        stored = conn.execute(_ROWS, {"the_ids": chunk})
+        for each in map(resource_rows.record, stored):
             found.append(
                 Row(
                     each.id,
@@ -390,27 +428,29 @@ def rows(conn: sa.Connection, stack_ids: Collection[str]) -> list[Row]:
 def show_locked(conn: sa.Connection, stack_ids: Collection[str]) -> None:
     """The resources of stacks are LOCK_COMPLETE: those that are there, are
     ours, and are in nobody's hands."""
-    _show_rows(conn, stack_ids, "LOCK", _there())
+    _show_rows(conn, _SHOW_LOCKED, stack_ids)
 
 
 def show_nested(
     conn: sa.Connection, stack_ids: Collection[str], root: str
 ) -> None:
     """So are those that are stacks locked with this root."""
-    below = sa.select(_stack.c.id).where(
-        _stack.c.lock_root == root, _stack.c.id != root
-    )
-    _show_rows(
-        conn,
-        stack_ids,
-        "LOCK",
-        sa.and_(_there(), _resource.c.nova_instance.in_(below)),
-    )
+    _show_rows(conn, _SHOW_NESTED, stack_ids, the_root=root)
 
 
 def show_unlocked(conn: sa.Connection, stack_ids: Collection[str]) -> None:
     """Whatever shows a lock, or one half released, is UNLOCK_COMPLETE."""
-    _show_rows(conn, stack_ids, "UNLOCK", _resource.c.action.in_(LOCKING))
+    _show_rows(conn, _SHOW_UNLOCKED, stack_ids)
+
+
+def _show_rows(
+    conn: sa.Connection,
+    query: sa.Update,
+    stack_ids: Collection[str],
+    **which: str,
+) -> None:
+    for chunk in bulk.chunks(sorted(stack_ids)):
+        conn.execute(query, {"the_ids": chunk, **which})
 
 
 def _there() -> sa.ColumnElement[bool]:
@@ -426,32 +466,33 @@ def _there() -> sa.ColumnElement[bool]:
     )
 
 
-def _show_rows(
-    conn: sa.Connection,
-    stack_ids: Collection[str],
-    action: str,
-    which: sa.ColumnElement[bool],
-) -> None:
-    base = stacks.base_columns(_resource)
-    for chunk in bulk.chunks(sorted(stack_ids)):
-        conn.execute(
-            sa.update(_resource)
-            .where(
-                _resource.c.stack_id.in_(chunk),
-                _resource.c.claim_id.is_(None),
-                which,
-            )
-            .ordered_values(
-                *base.items(),
-                ("action", action),
-                ("status", "COMPLETE"),
-                ("status_reason", "state changed"),
-            )
+def _showing_rows(action: str, *which: sa.ColumnElement[bool]) -> sa.Update:
+    return (
+        sa.update(_resource)
+        .where(
+            _resource.c.stack_id.in_(_THE_IDS),
+            _resource.c.claim_id.is_(None),
+            *which,
         )
+        .ordered_values(
+            *stacks.base_columns(_resource).items(),
+            ("action", action),
+            ("status", "COMPLETE"),
+            ("status_reason", "state changed"),
+        )
+    )
+
+
+_SHOW_LOCKED = _showing_rows("LOCK", _there())
+_SHOW_NESTED = _showing_rows(
+    "LOCK",
+    _there(),
+    _resource.c.nova_instance.in_(sa.select(_stack.c.id).where(_BELOW_ROOT)),
+)
+_SHOW_UNLOCKED = _showing_rows("UNLOCK", _resource.c.action.in_(LOCKING))
 
 
 def forget_walks(conn: sa.Connection, stack_ids: Iterable[str]) -> None:
     """Nothing of what ran on these stacks starts any more."""
-    points = models.sync_point
     for chunk in bulk.chunks(sorted(stack_ids)):
-        conn.execute(sa.delete(points).where(points.c.stack_id.in_(chunk)))
+        conn.execute(_FORGET_WALKS, {"the_ids": chunk})

@@ -41,6 +41,31 @@ _NAMES = sa.select(_table.c.id, _table.c.name).where(_IN_STACK)
 _THESE = _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
 _ONLY_THESE = _ROWS.where(_THESE)
 _EXISTING = sa.select(_table.c.id).where(_THESE)
+_IS_FREE = _table.c.claim_id.is_(None)
+_FREE = _EXISTING.where(_IS_FREE).with_for_update()
+_OURS = _EXISTING.where(_table.c.claim_id == sa.bindparam("the_claim"))
+_CLAIMED = _ROWS.where(_table.c.claim_id.is_not(None))
+_CLAIMED_OF = _CLAIMED.where(_IN_STACK)
+_FAILED = _ROWS.where(
+    _IN_STACK,
+    _table.c.action == sa.bindparam("the_action"),
+    _table.c.status == "FAILED",
+    _table.c.stray.is_(False),
+)
+_MADE = sa.select(_table.c.uuid, _table.c.id).where(
+    _IN_STACK, _table.c.uuid.in_(sa.bindparam("the_uuids", expanding=True))
+)
+_WRITE = sa.update(_table).where(_THESE)
+_WRITE_FREE = _WRITE.where(_IS_FREE)
+_LINK = sa.update(_table).where(
+    _table.c.id == sa.bindparam("the_id"),
+    _table.c.claim_id.is_not_distinct_from(
+        sa.bindparam("the_claim", type_=_table.c.claim_id.type)
+    ),
+    _table.c.replaced_by.is_not_distinct_from(
+        sa.bindparam("the_old", type_=_table.c.replaced_by.type)
+    ),
+)
 _REMOVE = sa.delete(_table).where(_THESE)
 _REMOVE_DATA = sa.delete(models.resource_data).where(
     models.resource_data.c.resource_id.in_(
@@ -73,13 +98,11 @@ def insert_many(
         conn.execute(bulk.inserting(_table), [_columns(row) for row in chunk])
     ids: dict[str, int] = {}
     for chunk in bulk.chunks(rows):
-        found = conn.execute(
-            sa.select(_table.c.uuid, _table.c.id).where(
-                _table.c.stack_id == rows[0]["stack_id"],
-                _table.c.uuid.in_([row["uuid"] for row in chunk]),
-            )
-        )
-        ids.update((row.uuid, row.id) for row in found)
+        which = {
+            "the_stack": rows[0]["stack_id"],
+            "the_uuids": [row["uuid"] for row in chunk],
+        }
+        ids.update((row.uuid, row.id) for row in conn.execute(_MADE, which))
     return [ids[row["uuid"]] for row in rows]
 
 
@@ -143,6 +166,17 @@ _HOLDERS = (
     .order_by(models.stack.c.name, _table.c.id)
 )
 
+_BEING_DELETED = (
+    sa.select(_table.c.nova_instance)
+    .join(models.stack, models.stack.c.id == _table.c.stack_id)
+    .where(
+        _table.c.nova_instance.in_(sa.bindparam("ids", expanding=True)),
+        _table.c.action == "DELETE",
+        _table.c.claim_id.is_not(None),
+        models.stack.c.tenant == sa.bindparam("tenant"),
+    )
+)
+
 
 def held_external(
     conn: sa.Connection, tenant: str | None, physical_ids: Collection[str]
@@ -167,20 +201,10 @@ def being_deleted(
     conn: sa.Connection, tenant: str | None, physical_ids: Collection[str]
 ) -> set[str]:
     """Those of some objects that an engine is deleting for a project."""
-    stack = models.stack
     found: set[str] = set()
     for chunk in bulk.chunks(sorted(physical_ids)):
-        rows = conn.execute(
-            sa.select(_table.c.nova_instance)
-            .join(stack, stack.c.id == _table.c.stack_id)
-            .where(
-                _table.c.nova_instance.in_(chunk),
-                _table.c.action == "DELETE",
-                _table.c.claim_id.is_not(None),
-                stack.c.tenant == tenant,
-            )
-        )
-        found.update(row.nova_instance for row in rows)
+        which = {"ids": chunk, "tenant": tenant}
+        found.update(conn.execute(_BEING_DELETED, which).scalars())
     return found
 
 
@@ -222,7 +246,7 @@ def claim(
     """
     done: set[int] = set()
     requires = requires or {}
-    taking = _taking(action, replaced=replaced, resumes=resumes)
+    taking, with_requires = _taking(action, replaced, resumes)
     told = {
         "the_claim": claim_id,
         "the_engine": engine_id,
@@ -230,55 +254,41 @@ def claim(
         "the_time": now,
     }
     for chunk in bulk.chunks(sorted(ids)):
-        query = taking
-        if news := {key: requires[key] for key in chunk if key in requires}:
-            columns = [*_held(action).items(), ("requires", _by_id(news))]
-            query = _update_free(
-                action, columns, replaced=replaced, resumes=resumes
+        query, given = taking, {**told, "the_ids": chunk}
+        news = {key: requires[key] for key in chunk if key in requires}
+        if news and len(chunk) == 1:
+            query = with_requires
+            given["the_requires"] = list(news[chunk[0]])
+        elif news:
+            query = _free(action, replaced, resumes).ordered_values(
+                *_held(action).items(), ("requires", _by_id(news))
             )
-        count = conn.execute(query, {**told, "the_ids": chunk}).rowcount
+        count = conn.execute(query, given).rowcount
         if count == len(chunk):
             done.update(chunk)
         elif count:
-            rows = conn.execute(
-                sa.select(_table.c.id).where(
-                    _table.c.id.in_(chunk), _table.c.claim_id == claim_id
-                )
-            )
-            done.update(row.id for row in rows)
+            which = {"the_ids": chunk, "the_claim": claim_id}
+            done.update(conn.execute(_OURS, which).scalars())
     return done
 
 
 @functools.cache
-def _taking(action: str, *, replaced: bool, resumes: bool) -> sa.Update:
-    """Made once: it takes longer to put together than to run."""
-    columns = list(_held(action).items())
-    return _update_free(action, columns, replaced=replaced, resumes=resumes)
+def _taking(
+    action: str, replaced: bool, resumes: bool
+) -> tuple[sa.Update, sa.Update]:
+    """To claim rows as they are, and to claim one with new requirements.
+
+    Made once: it takes longer to put together than to run.
+    """
+    query = _free(action, replaced, resumes)
+    column = _table.c.requires
+    requires = (column.name, sa.bindparam("the_requires", type_=column.type))
+    held = list(_held(action).items())
+    return query.ordered_values(*held), query.ordered_values(*held, requires)
 
 
-def _update_free(
-    action: str,
-    columns: Sequence[tuple[str, Any]],
-    *,
-    replaced: bool,
-    resumes: bool,
-) -> sa.Update:
-    free = _free(action, replaced=replaced, resumes=resumes)
-    ours = _table.c.claim_id == sa.bindparam("the_claim")
-    return (
-        sa.update(_table)
-        .where(
-            _table.c.id.in_(sa.bindparam("the_ids", expanding=True)),
-            sa.or_(ours, sa.and_(*free)),
-        )
-        .ordered_values(*columns)
-    )
-
-
-def _free(
-    action: str, *, replaced: bool, resumes: bool
-) -> list[sa.ColumnElement[bool]]:
-    """What a row must fulfil to be claimed, see :func:`claim`."""
+def _free(action: str, replaced: bool, resumes: bool) -> sa.Update:
+    """To write rows that may be claimed, see :func:`claim`."""
     key = sa.func.coalesce(_table.c.atomic_key, 0)
     free = [_table.c.claim_id.is_(None), key == sa.bindparam("the_key")]
     if not replaced:
@@ -286,7 +296,8 @@ def _free(
     if action in ("CREATE", "ADOPT") and not resumes:
         # Only what was never begun: a create is not run twice blind.
         free.append(_table.c.action == "INIT")
-    return free
+    ours = _table.c.claim_id == sa.bindparam("the_claim")
+    return sa.update(_table).where(_THESE, sa.or_(ours, sa.and_(*free)))
 
 
 def _held(action: str) -> dict[str, Any]:
@@ -379,11 +390,8 @@ def update_unclaimed(
     """Write rows that nobody holds; how many that were."""
     count = 0
     for chunk in bulk.chunks(sorted(ids)):
-        count += conn.execute(
-            sa.update(_table)
-            .where(_table.c.id.in_(chunk), _table.c.claim_id.is_(None))
-            .values(**_columns(values))
-        ).rowcount
+        given = {**_columns(values), "the_ids": chunk}
+        count += conn.execute(_WRITE_FREE, given).rowcount
     return count
 
 
@@ -391,26 +399,15 @@ def failed(
     conn: sa.Connection, stack_id: str, action: str
 ) -> list[ResourceRecord]:
     """The rows on which an action failed."""
-    rows = conn.execute(
-        _ROWS.where(
-            _table.c.stack_id == stack_id,
-            _table.c.action == action,
-            _table.c.status == "FAILED",
-            _table.c.stray.is_(False),
-        )
-    )
-    return [_record(row) for row in rows]
+    which = {"the_stack": stack_id, "the_action": action}
+    return [_record(row) for row in conn.execute(_FAILED, which)]
 
 
 def delete_unclaimed(conn: sa.Connection, ids: Collection[int]) -> None:
     """Remove rows that nobody holds."""
     for chunk in bulk.chunks(sorted(ids)):
-        free = conn.execute(
-            sa.select(_table.c.id)
-            .where(_table.c.id.in_(chunk), _table.c.claim_id.is_(None))
-            .with_for_update()
-        )
-        delete_many(conn, [row.id for row in free])
+        free = conn.execute(_FREE, {"the_ids": chunk}).scalars().all()
+        delete_many(conn, free)
 
 
 def set_values(
@@ -418,11 +415,7 @@ def set_values(
 ) -> None:
     """Write rows whoever holds them (links between versions only)."""
     for chunk in bulk.chunks(sorted(ids)):
-        conn.execute(
-            sa.update(_table)
-            .where(_table.c.id.in_(chunk))
-            .values(**_columns(values))
-        )
+        conn.execute(_WRITE, {**_columns(values), "the_ids": chunk})
 
 
 def set_replaced_by(
@@ -439,26 +432,18 @@ def set_replaced_by(
         it was empty or led to a row of another template
     :param claim_id: the claim that holds the row; None: nobody may hold it
     """
-    result = conn.execute(
-        sa.update(_table)
-        .where(
-            _table.c.id == row_id,
-            _table.c.claim_id.is_not_distinct_from(claim_id),
-            _table.c.replaced_by.is_not_distinct_from(expect),
-        )
-        .values(replaced_by=new_id)
-    )
-    return bool(result.rowcount)
+    which = {"the_id": row_id, "the_claim": claim_id, "the_old": expect}
+    return bool(conn.execute(_LINK, {**which, "replaced_by": new_id}).rowcount)
 
 
 def claimed(
     conn: sa.Connection, stack_id: str | None = None
 ) -> list[ResourceRecord]:
     """Every row that some engine holds, of one stack if it is named."""
-    query = _ROWS.where(_table.c.claim_id.is_not(None))
-    if stack_id is not None:
-        query = query.where(_table.c.stack_id == stack_id)
-    return [_record(row) for row in conn.execute(query)]
+    if stack_id is None:
+        return [_record(row) for row in conn.execute(_CLAIMED)]
+    rows = conn.execute(_CLAIMED_OF, {"the_stack": stack_id})
+    return [_record(row) for row in rows]
 
 
 _STRAYS = _ROWS.join(

@@ -24,7 +24,11 @@ from heat.db import bulk, clock, models
 _stack = models.stack
 _tag = models.stack_tag
 
+# Made once: it takes longer to put together than to run.
 _TAGS = sa.select(_tag.c.stack_id, _tag.c.tag).order_by(_tag.c.id)
+_TAGS_OF = _TAGS.where(
+    _tag.c.stack_id.in_(sa.bindparam("the_ids", expanding=True))
+)
 
 
 def set_(
@@ -61,9 +65,7 @@ def of(
             tags.get(stack_id, []).append(tag)
         return tags
     for chunk in bulk.chunks(list(tags)):
-        for stack_id, tag in conn.execute(
-            _TAGS.where(_tag.c.stack_id.in_(chunk))
-        ).all():
+        for stack_id, tag in conn.execute(_TAGS_OF, {"the_ids": chunk}):
             tags[stack_id].append(tag)
     return tags
 

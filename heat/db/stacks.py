@@ -115,10 +115,31 @@ _ONE = (
     .where(_IS_IT)
     .order_by(_tag.c.id)
 )
+_LIVES = _stack.c.deleted_at.is_(None)
+_THESE = _ROWS.where(_stack.c.id.in_(sa.bindparam("the_ids", expanding=True)))
+_THESE_LIVING = _THESE.where(_LIVES)
+# The one above goes before nested ones.
+_OF_NAME = (
+    _ROWS.where(
+        _stack.c.tenant == sa.bindparam("the_tenant"),
+        _stack.c.name == sa.bindparam("the_name"),
+        _LIVES,
+    )
+    .order_by(
+        sa.case((_stack.c.owner_id.is_(None), 0), else_=1),
+        _stack.c.created_at.desc(),
+        _stack.c.id,
+    )
+    .limit(1)
+)
+_CHILDREN = _ROWS.where(
+    _stack.c.owner_id == sa.bindparam("the_id"), _LIVES
+).order_by(_stack.c.created_at, _stack.c.id)
+_IN_PROGRESS = _ROWS.where(_stack.c.status == "IN_PROGRESS", _LIVES)
 _TRAVERSAL = sa.select(_stack.c.current_traversal).where(_IS_IT)
 _DEPS = sa.select(_stack.c.current_deps).where(_IS_IT)
 _WRITE = sa.update(_stack).where(_IS_IT)
-_WRITE_LIVING = _WRITE.where(_stack.c.deleted_at.is_(None))
+_WRITE_LIVING = _WRITE.where(_LIVES)
 
 _FILTERS = {
     name: _stack.c[name]
@@ -229,10 +250,9 @@ def get_many(
     """The stacks with these ids, by id; missing ones are left out."""
     found: dict[str, StackRecord] = {}
     for chunk in bulk.chunks(sorted(set(stack_ids))):
-        query = _ROWS.where(_stack.c.id.in_(chunk))
-        if not show_deleted:
-            query = query.where(_stack.c.deleted_at.is_(None))
-        found.update((each.id, each) for each in _records(conn, query))
+        query = _THESE if show_deleted else _THESE_LIVING
+        records = _records(conn, query, {"the_ids": chunk})
+        found.update((each.id, each) for each in records)
     return found
 
 
@@ -244,20 +264,8 @@ def get_by_name(
     A top-level stack goes before a nested one; of several nested ones the
     newest is taken.
     """
-    query = (
-        _ROWS.where(
-            _stack.c.tenant == tenant,
-            _stack.c.name == name,
-            _stack.c.deleted_at.is_(None),
-        )
-        .order_by(
-            sa.case((_stack.c.owner_id.is_(None), 0), else_=1),
-            _stack.c.created_at.desc(),
-            _stack.c.id,
-        )
-        .limit(1)
-    )
-    found = _records(conn, query)
+    which = {"the_tenant": tenant, "the_name": name}
+    found = _records(conn, _OF_NAME, which)
     return found[0] if found else None
 
 
@@ -318,23 +326,18 @@ def count_live(conn: sa.Connection, tenant: str) -> int:
 
 def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
     """The living stacks directly below one, the oldest first."""
-    query = _ROWS.where(
-        _stack.c.owner_id == owner_id, _stack.c.deleted_at.is_(None)
-    ).order_by(_stack.c.created_at, _stack.c.id)
-    return _records(conn, query)
+    return _records(conn, _CHILDREN, {"the_id": owner_id})
 
 
 def in_progress(conn: sa.Connection) -> list[StackRecord]:
     """Every living stack that a traversal works on."""
-    query = _ROWS.where(
-        _stack.c.status == "IN_PROGRESS", _stack.c.deleted_at.is_(None)
-    )
-    return _records(conn, query)
+    return _records(conn, _IN_PROGRESS)
 
 
-_LIVING = sa.select(_stack.c.id).where(_stack.c.deleted_at.is_(None))
-_CHILDREN = _LIVING.where(_stack.c.owner_id == sa.bindparam("the_id"))
-_ALL_BELOW = _CHILDREN.cte("below", recursive=True)
+_LIVING = sa.select(_stack.c.id).where(_LIVES)
+_ALL_BELOW = _LIVING.where(_stack.c.owner_id == sa.bindparam("the_id")).cte(
+    "below", recursive=True
+)
 _BELOW = sa.select(
     _ALL_BELOW.union(
         _LIVING.join(_ALL_BELOW, _stack.c.owner_id == _ALL_BELOW.c.id)
@@ -353,23 +356,20 @@ def compare_and_set(
     stack_id: str,
     expect_traversal: str | None,
     values: Mapping[str, Any],
-    *conditions: sa.ColumnElement[bool],
     statuses: Collection[str] | None = None,
     not_locked: bool = True,
 ) -> bool:
     """Write a living stack if it still is as the caller read it.
 
     :param expect_traversal: ``current_traversal`` as read; None is a value
-    :param conditions: more of them, over :data:`heat.db.models.stack`
-    :param statuses: what ``status`` must be one of
+    :param statuses: what ``status`` must be one of; None: any
     :param not_locked: refuse when the stack is locked
     :returns: False when somebody else was faster; nothing is written then
     """
-    if statuses is not None:
-        conditions += (_stack.c.status.in_(sorted(statuses)),)
-    query = _as_read(not_locked)
-    query = query.where(*conditions) if conditions else query
+    query = _as_read(not_locked, of_status=statuses is not None)
     which = {"the_id": stack_id, "the_traversal": expect_traversal}
+    if statuses is not None:
+        which["the_statuses"] = sorted(statuses)
     made = {k: v for k, v in values.items() if isinstance(v, sa.ClauseElement)}
     plain = {k: v for k, v in values.items() if k not in made}
     if made:
@@ -378,14 +378,15 @@ def compare_and_set(
 
 
 @functools.cache
-def _as_read(not_locked: bool) -> sa.Update:
+def _as_read(not_locked: bool, *, of_status: bool) -> sa.Update:
     """Made once: it takes longer to put together than to run."""
     traversal = sa.bindparam("the_traversal", type_=sa.String())
-    query = sa.update(_stack).where(
-        _IS_IT,
-        _stack.c.deleted_at.is_(None),
-        _stack.c.current_traversal.is_not_distinct_from(traversal),
+    query = _WRITE_LIVING.where(
+        _stack.c.current_traversal.is_not_distinct_from(traversal)
     )
+    if of_status:
+        statuses = sa.bindparam("the_statuses", expanding=True)
+        query = query.where(_stack.c.status.in_(statuses))
     return query.where(_stack.c.lock_level.is_(None)) if not_locked else query
 
 
@@ -442,8 +443,12 @@ def _name_key(tenant: str, name: str) -> str:
     return hashlib.sha256(f"{tenant}\0{name}".encode()).hexdigest()
 
 
-def _records(conn: sa.Connection, query: sa.Select[Any]) -> list[StackRecord]:
-    rows = conn.execute(query).all()
+def _records(
+    conn: sa.Connection,
+    query: sa.Select[Any],
+    which: Mapping[str, Any] | None = None,
+) -> list[StackRecord]:
+    rows = conn.execute(query, which).all()
     tags = stack_tags.of(conn, [row[0] for row in rows])
     return [StackRecord(*(*row, tuple(tags[row[0]]))) for row in rows]
 

@@ -118,17 +118,10 @@ def mark_at_zero(
     alike: dict[tuple[int, bool], list[NodeKey]] = defaultdict(list)
     for key, count in sorted(missing.items()):
         alike[(count, key[1])].append(key)
-    for (count, _half), keys in sorted(alike.items()):
+    for (count, half), keys in sorted(alike.items()):
         for chunk in bulk.chunks(keys):
-            marked = conn.execute(
-                sa.update(_points)
-                .where(
-                    _these(traversal, chunk),
-                    _points.c.remaining == count,
-                    _points.c.done.is_(False),
-                )
-                .values(remaining=0, done=True)
-            ).rowcount
+            which = {**_which(traversal, chunk), "count": count}
+            marked = conn.execute(_filling(half), which).rowcount
             if marked != len(chunk):
                 return False
     return True
@@ -155,14 +148,8 @@ def decrement(
         by_amount[(amount, key[1])].append(key)
     for (amount, half), keys in sorted(by_amount.items()):
         for chunk in bulk.chunks(keys):
-            conn.execute(
-                _taking_off(half),
-                {
-                    "entities": [_entity(traversal, key) for key in chunk],
-                    "traversal": traversal.traversal_id,
-                    "amount": amount,
-                },
-            )
+            which = {**_which(traversal, chunk), "amount": amount}
+            conn.execute(_taking_off(half), which)
     done = set(complete)
     open_ = counts.keys() - done - set(waiting)
     return sorted(done | ready_among(conn, traversal, open_))
@@ -175,10 +162,7 @@ def ready_among(
     found: set[NodeKey] = set()
     for half in (True, False):
         for chunk in bulk.chunks(sorted(k for k in keys if k[1] is half)):
-            which = {
-                "entities": sorted(_entity(traversal, key) for key in chunk),
-                "traversal": traversal.traversal_id,
-            }
+            which = _which(traversal, chunk)
             found |= {
                 _key(traversal, row.entity_id, row.is_update)
                 for row in conn.execute(_ready_of(half), which)
@@ -246,32 +230,22 @@ def keep_open(
     :param remaining: inputs that each of the others is still to await; the
         stack's own node is among them
     """
-    half = [
-        _points.c.stack_id == traversal.stack_id,
-        _points.c.traversal_id == traversal.traversal_id,
-        _points.c.is_update.is_(False),
-    ]
+    whose = {
+        "the_stack": traversal.stack_id,
+        "traversal": traversal.traversal_id,
+    }
     kept = sorted(_entity(traversal, key) for key in remaining)
-    if len(kept) <= bulk.CHUNK:
-        half.append(_points.c.entity_id.not_in(kept))
-        conn.execute(sa.update(_points).where(*half).values(done=True))
-    else:
-        conn.execute(sa.update(_points).where(*half).values(done=True))
-        for names in bulk.chunks(kept):
-            these = _points.c.entity_id.in_(names)
-            conn.execute(
-                sa.update(_points).where(*half, these).values(done=False)
-            )
+    few = len(kept) <= bulk.CHUNK
+    conn.execute(_DONE_BUT, {**whose, "entities": kept if few else []})
+    for names in bulk.chunks([] if few else kept):
+        conn.execute(_REOPEN, {**whose, "entities": names})
     by_count: dict[int, list[NodeKey]] = defaultdict(list)
     for key, count in sorted(remaining.items()):
         by_count[count].append(key)
     for count, keys in sorted(by_count.items()):
         for chunk in bulk.chunks(keys):
-            conn.execute(
-                sa.update(_points)
-                .where(_these(traversal, chunk))
-                .values(remaining=count)
-            )
+            which = {**_which(traversal, chunk), "count": count}
+            conn.execute(_AWAIT, which)
 
 
 def _advance(
@@ -291,10 +265,7 @@ def _advance(
     moved: set[NodeKey] = set()
     for half in (True, False):
         for chunk in bulk.chunks(sorted(k for k in keys if k[1] is half)):
-            which = {
-                "entities": sorted(_entity(traversal, key) for key in chunk),
-                "traversal": traversal.traversal_id,
-            }
+            which = _which(traversal, chunk)
             count = conn.execute(
                 _advancing(half, ready, tuple(values.items())),
                 {**which, "token": token},
@@ -302,9 +273,8 @@ def _advance(
             if count == len(chunk):
                 moved.update(chunk)
             elif count:
-                these = _these(traversal, chunk)
-                marked = _points.c.atomic_key == token
-                moved.update(_keys(conn, traversal, these, marked))
+                rows = conn.execute(_moved(half), {**which, "token": token})
+                moved.update(_key(traversal, *row) for row in rows)
     return moved
 
 
@@ -326,8 +296,26 @@ def _taking_off(half: bool) -> sa.Update:
     return sa.update(_points).where(_named(half)).values(remaining=left)
 
 
+@functools.cache
+def _filling(half: bool) -> sa.Update:
+    missing = _points.c.remaining == sa.bindparam("count")
+    return (
+        sa.update(_points)
+        .where(_named(half), missing, _open(ready=False))
+        .values(remaining=0, done=True)
+    )
+
+
+@functools.cache
+def _moved(half: bool) -> sa.Select[Any]:
+    """The rows that one call of :func:`_advance` wrote."""
+    columns = (_points.c.entity_id, _points.c.is_update)
+    by_it = _points.c.atomic_key == sa.bindparam("token")
+    return sa.select(*columns).where(_named(half), by_it)
+
+
 def _named(half: bool) -> sa.ColumnElement[bool]:
-    """As :func:`_these`, for rows that are named when it runs."""
+    """The rows that :func:`_which` names, of one half."""
     return sa.and_(
         _points.c.entity_id.in_(sa.bindparam("entities", expanding=True)),
         _points.c.traversal_id == sa.bindparam("traversal"),
@@ -335,28 +323,12 @@ def _named(half: bool) -> sa.ColumnElement[bool]:
     )
 
 
-def _keys(
-    conn: sa.Connection,
-    traversal: Traversal,
-    *where: sa.ColumnElement[bool],
-) -> set[NodeKey]:
-    rows = conn.execute(
-        sa.select(_points.c.entity_id, _points.c.is_update).where(*where)
-    )
-    return {_key(traversal, row.entity_id, row.is_update) for row in rows}
-
-
-def _these(
-    traversal: Traversal, keys: Collection[NodeKey]
-) -> sa.ColumnElement[bool]:
-    """The rows of keys that share one half."""
-    entities = sorted(_entity(traversal, key) for key in keys)
-    half = next(iter(keys))[1]
-    return sa.and_(
-        _points.c.entity_id.in_(entities),
-        _points.c.traversal_id == traversal.traversal_id,
-        _points.c.is_update.is_(half),
-    )
+def _which(traversal: Traversal, keys: Collection[NodeKey]) -> dict[str, Any]:
+    """The rows of some keys, for statements that are made once."""
+    return {
+        "entities": sorted(_entity(traversal, key) for key in keys),
+        "traversal": traversal.traversal_id,
+    }
 
 
 def _entity(traversal: Traversal, key: NodeKey) -> str:
@@ -367,3 +339,26 @@ def _key(traversal: Traversal, entity_id: str, is_update: bool) -> NodeKey:
     if entity_id == traversal.stack_id:
         return (0, bool(is_update))
     return (int(entity_id), bool(is_update))
+
+
+_AWAIT = (
+    sa.update(_points)
+    .where(_named(False))
+    .values(remaining=sa.bindparam("count"))
+)
+_CLEANUP = sa.and_(
+    _points.c.stack_id == sa.bindparam("the_stack"),
+    _points.c.traversal_id == sa.bindparam("traversal"),
+    _points.c.is_update.is_(False),
+)
+_ENTITIES = sa.bindparam("entities", expanding=True)
+_DONE_BUT = (
+    sa.update(_points)
+    .where(_CLEANUP, _points.c.entity_id.not_in(_ENTITIES))
+    .values(done=True)
+)
+_REOPEN = (
+    sa.update(_points)
+    .where(_CLEANUP, _points.c.entity_id.in_(_ENTITIES))
+    .values(done=False)
+)

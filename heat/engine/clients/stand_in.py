@@ -30,6 +30,13 @@ from heat.db import models
 
 GROUP = "test_resources"
 
+_table = models.test_object
+# Made once: they take longer to put together than to run.
+_IS_IT = _table.c.id == sa.bindparam("the_id")
+_FIND = sa.select(_table.c.id, _table.c.created_at).where(_IS_IT)
+_INSERT = sa.insert(_table)
+_DELETE = sa.delete(_table).where(_IS_IT)
+
 
 def is_recording(conf: Any) -> bool:
     """Tell whether objects are recorded; False where nobody configured."""
@@ -70,7 +77,7 @@ class StandIn:
         def work(conn: sa.Connection) -> None:
             if _find(conn, physical_id):
                 raise exception.PhysicalResourceExists(name=physical_id)
-            conn.execute(sa.insert(models.test_object).values(**row))
+            conn.execute(_INSERT, row)
 
         self._db.run(work)
 
@@ -78,12 +85,8 @@ class StandIn:
         """Delete an object; one that is gone already is no error."""
         if self._db is None:
             return
-        table = models.test_object
-        self._db.run(
-            lambda conn: conn.execute(
-                sa.delete(table).where(table.c.id == physical_id)
-            )
-        )
+        which = {"the_id": physical_id}
+        self._db.run(lambda conn: conn.execute(_DELETE, which))
 
     def exists(self, physical_id: str) -> bool:
         """Tell whether it is there; where nothing is recorded, it is."""
@@ -109,6 +112,4 @@ class StandIn:
 
 def _find(conn: sa.Connection, physical_id: str) -> Any:
     """The recorded object; None: there is none."""
-    table = models.test_object
-    query = sa.select(table.c.id, table.c.created_at)
-    return conn.execute(query.where(table.c.id == physical_id)).first()
+    return conn.execute(_FIND, {"the_id": physical_id}).first()

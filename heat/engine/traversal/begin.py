@@ -32,7 +32,6 @@ from heat.db import (
     events,
     going,
     locks,
-    models,
     resources,
     stacks,
     sync_points,
@@ -180,7 +179,7 @@ def begin(
             **_NO_BASE,
             **(locks.NO_LOCK if order.releases else {}),
         },
-        models.stack.c.status == stack.status if order.releases else sa.true(),
+        statuses=[stack.status] if order.releases else None,
         not_locked=not order.releases,
     ):
         return _lost(conn, stack, order)
