@@ -52,7 +52,7 @@ NO_LOCK: Mapping[str, None] = dict.fromkeys(
 )
 
 # Made once: they take longer to put together than to run.
-_THE_IDS = sa.bindparam("the_ids", expanding=True)
+_THE_IDS: sa.BindParameter[Any] = sa.bindparam("the_ids", expanding=True)
 _THESE = _stack.c.id.in_(_THE_IDS)
 _WRITE = sa.update(_stack).where(_THESE)
 _HELD = (

@@ -135,6 +135,11 @@ _OF_NAME = (
 _CHILDREN = _ROWS.where(
     _stack.c.owner_id == sa.bindparam("the_id"), _LIVES
 ).order_by(_stack.c.created_at, _stack.c.id)
+_COUNT_LIVE = sa.select(sa.func.count()).where(
+    _stack.c.tenant == sa.bindparam("tenant"),
+    _LIVES,
+    _stack.c.owner_id.is_(None),
+)
 _IN_PROGRESS = _ROWS.where(_stack.c.status == "IN_PROGRESS", _LIVES)
 _TRAVERSAL = sa.select(_stack.c.current_traversal).where(_IS_IT)
 _DEPS = sa.select(_stack.c.current_deps).where(_IS_IT)
@@ -321,7 +326,7 @@ def count(conn: sa.Connection, **selection: Unpack[Selection]) -> int:
 
 def count_live(conn: sa.Connection, tenant: str) -> int:
     """Living top-level stacks of a tenant, for ``max_stacks_per_tenant``."""
-    return count(conn, tenant=tenant, show_hidden=True)
+    return int(conn.execute(_COUNT_LIVE, {"tenant": tenant}).scalar_one())
 
 
 def children(conn: sa.Connection, owner_id: str) -> list[StackRecord]:
@@ -367,14 +372,13 @@ def compare_and_set(
     :returns: False when somebody else was faster; nothing is written then
     """
     query = _as_read(not_locked, of_status=statuses is not None)
-    which = {"the_id": stack_id, "the_traversal": expect_traversal}
+    which: dict[str, Any] = {
+        "the_id": stack_id,
+        "the_traversal": expect_traversal,
+    }
     if statuses is not None:
         which["the_statuses"] = sorted(statuses)
-    made = {k: v for k, v in values.items() if isinstance(v, sa.ClauseElement)}
-    plain = {k: v for k, v in values.items() if k not in made}
-    if made:
-        query = query.values(**made)
-    return bool(conn.execute(query, {**plain, **which}).rowcount)
+    return bool(conn.execute(query, {**values, **which}).rowcount)
 
 
 @functools.cache
@@ -385,8 +389,9 @@ def _as_read(not_locked: bool, *, of_status: bool) -> sa.Update:
         _stack.c.current_traversal.is_not_distinct_from(traversal)
     )
     if of_status:
-        statuses = sa.bindparam("the_statuses", expanding=True)
-        query = query.where(_stack.c.status.in_(statuses))
+        listed: sa.BindParameter[Any]
+        listed = sa.bindparam("the_statuses", expanding=True)
+        query = query.where(_stack.c.status.in_(listed))
     return query.where(_stack.c.lock_level.is_(None)) if not_locked else query
 
 

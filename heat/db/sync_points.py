@@ -351,6 +351,7 @@ _CLEANUP = sa.and_(
     _points.c.traversal_id == sa.bindparam("traversal"),
     _points.c.is_update.is_(False),
 )
+_ENTITIES: sa.BindParameter[Any]
 _ENTITIES = sa.bindparam("entities", expanding=True)
 _DONE_BUT = (
     sa.update(_points)
