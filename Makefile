@@ -102,7 +102,8 @@ SEEDS ?= 5000
 simulation: $(STAMP)
 	$(BIN)/python -m heat.tests.convergence.simulate --seeds $(SEEDS) \
 	    --processes 2
-	$(BIN)/python -m heat.tests.convergence.simulate --mutants
+	$(BIN)/python -m heat.tests.convergence.simulate --mutants \
+	    --processes 2
 
 demo: $(STAMP)
 	$(BIN)/python tools/demo.py

@@ -91,10 +91,12 @@ def catch(mutant: str, seeds: range) -> tuple[int, str] | None:
     return None
 
 
-def _catch_all(seeds: range) -> int:
+def _catch_all(seeds: range, processes: int) -> int:
     missed = 0
-    for mutant in mutants.MUTANTS:
-        found = catch(mutant, seeds)
+    names = list(mutants.MUTANTS)
+    with concurrent.futures.ProcessPoolExecutor(processes) as pool:
+        caught = list(pool.map(catch, names, [seeds] * len(names)))
+    for mutant, found in zip(names, caught, strict=True):
         if found is None:
             missed += 1
             print(f"{mutant}: not caught by {len(seeds)} seeds")
@@ -119,7 +121,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.mutants:
         first = options.first
-        return _catch_all(range(first, first + options.seeds))
+        seeds = range(first, first + options.seeds)
+        return _catch_all(seeds, options.processes)
     if options.digests:
         with quick():
             for seed in range(options.first, options.first + options.seeds):
