@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -30,6 +30,42 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
     """Cut a sequence into pieces of at most ``size``."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+class Among:
+    """A statement about the rows that have one of some values.
+
+    Put together once for a single value and once for any number: a list has
+    to be written into the text each time it runs, which takes as long as all
+    the rest of a statement about one row.
+
+    :param column: what has one of the values
+    :param make: puts the statement together around that condition
+    """
+
+    def __init__(
+        self,
+        column: sa.ColumnElement[Any],
+        make: Callable[[sa.ColumnElement[bool]], sa.Executable],
+    ) -> None:
+        self._one = make(column == sa.bindparam("the_one"))
+        self._any = make(
+            column.in_(sa.bindparam("any_of_these", expanding=True))
+        )
+
+    def run(
+        self,
+        conn: sa.Connection,
+        values: Sequence[Any],
+        **given: Any,
+    ) -> sa.CursorResult[Any]:
+        """Run it for these values.
+
+        :param given: its other parameters, and columns that it writes
+        """
+        if len(values) == 1:
+            return conn.execute(self._one, {**given, "the_one": values[0]})
+        return conn.execute(self._any, {**given, "any_of_these": values})
 
 
 @functools.cache

@@ -29,9 +29,7 @@ _table = models.resource_properties_data
 
 # Made once: to put a statement together takes longer than to run it.
 _PUT = sa.insert(_table).returning(_table.c.id, sort_by_parameter_order=True)
-_GET = sa.select(_table.c.id, _table.c.data).where(
-    _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
-)
+_GET = bulk.Among(_table.c.id, sa.select(_table.c.id, _table.c.data).where)
 
 # Rows in one statement; their values may be long, and MariaDB limits the
 # length of a statement.
@@ -66,8 +64,8 @@ def get_many(
     wanted = sorted({each for each in ids if each is not None})
     found: dict[int, dict[str, Any]] = {}
     for chunk in bulk.chunks(wanted):
-        for key, data in conn.execute(_GET, {"the_ids": chunk}):
-            found[key] = data or {}
+        for row in _GET.run(conn, chunk):
+            found[row.id] = row.data or {}
     return found
 
 

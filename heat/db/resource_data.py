@@ -30,10 +30,8 @@ from heat.db import bulk, clock, models, secrets
 _table = models.resource_data
 
 # Made once: to put a statement together takes longer than to run it.
-_OF_THESE = (
-    sa.select(_table)
-    .where(_table.c.resource_id.in_(sa.bindparam("the_ids", expanding=True)))
-    .order_by(_table.c.id)
+_OF_THESE = bulk.Among(
+    _table.c.resource_id, sa.select(_table).order_by(_table.c.id).where
 )
 _REMOVE = sa.delete(_table).where(
     _table.c.resource_id == sa.bindparam("the_id"),
@@ -59,7 +57,7 @@ def get_records(
     wanted = sorted(set(resource_ids))
     found: dict[int, dict[str, DataRecord]] = {each: {} for each in wanted}
     for chunk in bulk.chunks(wanted):
-        for row in conn.execute(_OF_THESE, {"the_ids": chunk}):
+        for row in _OF_THESE.run(conn, chunk):
             found[row.resource_id][row.key] = DataRecord(
                 secrets.open_value(conn, row.value, row.decrypt_method),
                 bool(row.redact),

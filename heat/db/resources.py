@@ -39,7 +39,7 @@ _OF_STACK = _ROWS.where(_IN_STACK).order_by(_table.c.id)
 _OF_NAME = _OF_STACK.where(_table.c.name == sa.bindparam("the_name"))
 _NAMES = sa.select(_table.c.id, _table.c.name).where(_IN_STACK)
 _THESE = _table.c.id.in_(sa.bindparam("the_ids", expanding=True))
-_ONLY_THESE = _ROWS.where(_THESE)
+_ONLY_THESE = bulk.Among(_table.c.id, _ROWS.where)
 _EXISTING = sa.select(_table.c.id).where(_THESE)
 _IS_FREE = _table.c.claim_id.is_(None)
 _FREE = _EXISTING.where(_IS_FREE).with_for_update()
@@ -145,7 +145,7 @@ def get_many(
     """The rows with these ids, by id; missing ones are left out."""
     found: dict[int, ResourceRecord] = {}
     for chunk in bulk.chunks(sorted(set(ids))):
-        rows = conn.execute(_ONLY_THESE, {"the_ids": chunk})
+        rows = _ONLY_THESE.run(conn, chunk)
         found.update((row[0], _record(row)) for row in rows)
     return found
 
@@ -254,16 +254,14 @@ def claim(
         "the_time": now,
     }
     for chunk in bulk.chunks(sorted(ids)):
-        query, given = taking, {**told, "the_ids": chunk}
+        query, given = taking, told
         news = {key: requires[key] for key in chunk if key in requires}
         if news and len(chunk) == 1:
             query = with_requires
-            given["the_requires"] = list(news[chunk[0]])
+            given = {**told, "the_requires": list(news[chunk[0]])}
         elif news:
-            query = _free(action, replaced, resumes).ordered_values(
-                *_held(action).items(), ("requires", _by_id(news))
-            )
-        count = conn.execute(query, given).rowcount
+            query = _claiming(action, replaced, resumes, _by_id(news))
+        count = query.run(conn, chunk, **given).rowcount
         if count == len(chunk):
             done.update(chunk)
         elif count:
@@ -275,20 +273,25 @@ def claim(
 @functools.cache
 def _taking(
     action: str, replaced: bool, resumes: bool
-) -> tuple[sa.Update, sa.Update]:
-    """To claim rows as they are, and to claim one with new requirements.
-
-    Made once: it takes longer to put together than to run.
-    """
-    query = _free(action, replaced, resumes)
-    column = _table.c.requires
-    requires = (column.name, sa.bindparam("the_requires", type_=column.type))
-    held = list(_held(action).items())
-    return query.ordered_values(*held), query.ordered_values(*held, requires)
+) -> tuple[bulk.Among, bulk.Among]:
+    """To claim rows as they are, and to claim one with new requirements."""
+    given = sa.bindparam("the_requires", type_=_table.c.requires.type)
+    return (
+        _claiming(action, replaced, resumes),
+        _claiming(action, replaced, resumes, given),
+    )
 
 
-def _free(action: str, replaced: bool, resumes: bool) -> sa.Update:
+def _claiming(
+    action: str,
+    replaced: bool,
+    resumes: bool,
+    requires: sa.ColumnElement[Any] | None = None,
+) -> bulk.Among:
     """To write rows that may be claimed, see :func:`claim`."""
+    columns = list(_held(action).items())
+    if requires is not None:
+        columns.append(("requires", requires))
     key = sa.func.coalesce(_table.c.atomic_key, 0)
     free = [_table.c.claim_id.is_(None), key == sa.bindparam("the_key")]
     if not replaced:
@@ -297,7 +300,8 @@ def _free(action: str, replaced: bool, resumes: bool) -> sa.Update:
         # Only what was never begun: a create is not run twice blind.
         free.append(_table.c.action == "INIT")
     ours = _table.c.claim_id == sa.bindparam("the_claim")
-    return sa.update(_table).where(_THESE, sa.or_(ours, sa.and_(*free)))
+    query = sa.update(_table).where(sa.or_(ours, sa.and_(*free)))
+    return bulk.Among(_table.c.id, query.ordered_values(*columns).where)
 
 
 def _held(action: str) -> dict[str, Any]:

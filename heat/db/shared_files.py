@@ -37,8 +37,9 @@ _files = models.raw_template_files
 DEFAULTS = "parameter_defaults"
 
 # Made once: it takes longer to put together than to run.
-_THESE = sa.select(_files.c.id, _files.c.files, _files.c.defaults).where(
-    _files.c.id.in_(sa.bindparam("the_ids", expanding=True))
+_THESE = bulk.Among(
+    _files.c.id,
+    sa.select(_files.c.id, _files.c.files, _files.c.defaults).where,
 )
 
 # Rows kept. They can be large, and few trees are worked on at once.
@@ -104,7 +105,7 @@ def get_many(
                 _cache.move_to_end(key)
                 found[row_id] = entry[1]
     for chunk in bulk.chunks(sorted(keys.keys() - found.keys())):
-        for row in conn.execute(_THESE, {"the_ids": chunk}).all():
+        for row in _THESE.run(conn, chunk).all():
             made = found[row.id] = _opened(conn, row.files, row.defaults)
             _keep(keys[row.id], (mine, made))
     return found

@@ -26,9 +26,7 @@ _tag = models.stack_tag
 
 # Made once: it takes longer to put together than to run.
 _TAGS = sa.select(_tag.c.stack_id, _tag.c.tag).order_by(_tag.c.id)
-_TAGS_OF = _TAGS.where(
-    _tag.c.stack_id.in_(sa.bindparam("the_ids", expanding=True))
-)
+_TAGS_OF = bulk.Among(_tag.c.stack_id, _TAGS.where)
 
 
 def set_(
@@ -65,8 +63,8 @@ def of(
             tags.get(stack_id, []).append(tag)
         return tags
     for chunk in bulk.chunks(list(tags)):
-        for stack_id, tag in conn.execute(_TAGS_OF, {"the_ids": chunk}):
-            tags[stack_id].append(tag)
+        for row in _TAGS_OF.run(conn, chunk):
+            tags[row.stack_id].append(row.tag)
     return tags
 
 

@@ -120,8 +120,9 @@ def mark_at_zero(
         alike[(count, key[1])].append(key)
     for (count, half), keys in sorted(alike.items()):
         for chunk in bulk.chunks(keys):
-            which = {**_which(traversal, chunk), "count": count}
-            marked = conn.execute(_filling(half), which).rowcount
+            marked = _run(
+                conn, _filling(half), traversal, chunk, count=count
+            ).rowcount
             if marked != len(chunk):
                 return False
     return True
@@ -148,8 +149,7 @@ def decrement(
         by_amount[(amount, key[1])].append(key)
     for (amount, half), keys in sorted(by_amount.items()):
         for chunk in bulk.chunks(keys):
-            which = {**_which(traversal, chunk), "amount": amount}
-            conn.execute(_taking_off(half), which)
+            _run(conn, _taking_off(half), traversal, chunk, amount=amount)
     done = set(complete)
     open_ = counts.keys() - done - set(waiting)
     return sorted(done | ready_among(conn, traversal, open_))
@@ -162,19 +162,15 @@ def ready_among(
     found: set[NodeKey] = set()
     for half in (True, False):
         for chunk in bulk.chunks(sorted(k for k in keys if k[1] is half)):
-            which = _which(traversal, chunk)
-            found |= {
-                _key(traversal, row.entity_id, row.is_update)
-                for row in conn.execute(_ready_of(half), which)
-            }
+            ready = _run(conn, _ready_of(half), traversal, chunk)
+            found |= _keys(traversal, ready)
     return found
 
 
 @functools.cache
-def _ready_of(half: bool) -> sa.Select[Any]:
-    """Made once: it takes longer to put together than to run."""
+def _ready_of(half: bool) -> bulk.Among:
     columns = (_points.c.entity_id, _points.c.is_update)
-    return sa.select(*columns).where(_named(half), _open(ready=True))
+    return _named(half, sa.select(*columns).where(_open(ready=True)))
 
 
 def _open(*, ready: bool) -> sa.ColumnElement[bool]:
@@ -244,8 +240,7 @@ def keep_open(
         by_count[count].append(key)
     for count, keys in sorted(by_count.items()):
         for chunk in bulk.chunks(keys):
-            which = {**_which(traversal, chunk), "count": count}
-            conn.execute(_AWAIT, which)
+            _run(conn, _awaiting(), traversal, chunk, count=count)
 
 
 def _advance(
@@ -265,74 +260,80 @@ def _advance(
     moved: set[NodeKey] = set()
     for half in (True, False):
         for chunk in bulk.chunks(sorted(k for k in keys if k[1] is half)):
-            which = _which(traversal, chunk)
-            count = conn.execute(
-                _advancing(half, ready, tuple(values.items())),
-                {**which, "token": token},
-            ).rowcount
+            query = _advancing(half, ready, tuple(values.items()))
+            count = _run(conn, query, traversal, chunk, token=token).rowcount
             if count == len(chunk):
                 moved.update(chunk)
             elif count:
-                rows = conn.execute(_moved(half), {**which, "token": token})
-                moved.update(_key(traversal, *row) for row in rows)
+                written = _run(
+                    conn, _moved(half), traversal, chunk, token=token
+                )
+                moved |= _keys(traversal, written)
     return moved
 
 
 @functools.cache
 def _advancing(
     half: bool, ready: bool, values: tuple[tuple[str, Any], ...]
-) -> sa.Update:
-    """Made once: it takes longer to put together than to run."""
-    return (
-        sa.update(_points)
-        .where(_named(half), _open(ready=ready))
-        .values(atomic_key=sa.bindparam("token"), **dict(values))
-    )
+) -> bulk.Among:
+    written = {"atomic_key": sa.bindparam("token"), **dict(values)}
+    query = sa.update(_points).where(_open(ready=ready)).values(**written)
+    return _named(half, query)
 
 
 @functools.cache
-def _taking_off(half: bool) -> sa.Update:
+def _taking_off(half: bool) -> bulk.Among:
     left = _points.c.remaining - sa.bindparam("amount")
-    return sa.update(_points).where(_named(half)).values(remaining=left)
+    return _named(half, sa.update(_points).values(remaining=left))
 
 
 @functools.cache
-def _filling(half: bool) -> sa.Update:
+def _filling(half: bool) -> bulk.Among:
     missing = _points.c.remaining == sa.bindparam("count")
-    return (
-        sa.update(_points)
-        .where(_named(half), missing, _open(ready=False))
-        .values(remaining=0, done=True)
-    )
+    query = sa.update(_points).where(missing, _open(ready=False))
+    return _named(half, query.values(remaining=0, done=True))
 
 
 @functools.cache
-def _moved(half: bool) -> sa.Select[Any]:
+def _moved(half: bool) -> bulk.Among:
     """The rows that one call of :func:`_advance` wrote."""
     columns = (_points.c.entity_id, _points.c.is_update)
     by_it = _points.c.atomic_key == sa.bindparam("token")
-    return sa.select(*columns).where(_named(half), by_it)
+    return _named(half, sa.select(*columns).where(by_it))
 
 
-def _named(half: bool) -> sa.ColumnElement[bool]:
-    """The rows that :func:`_which` names, of one half."""
-    return sa.and_(
-        _points.c.entity_id.in_(sa.bindparam("entities", expanding=True)),
-        _points.c.traversal_id == sa.bindparam("traversal"),
-        _points.c.is_update.is_(half),
-    )
+@functools.cache
+def _awaiting() -> bulk.Among:
+    count: sa.BindParameter[Any] = sa.bindparam("count")
+    return _named(False, sa.update(_points).values(remaining=count))
 
 
-def _which(traversal: Traversal, keys: Collection[NodeKey]) -> dict[str, Any]:
-    """The rows of some keys, for statements that are made once."""
-    return {
-        "entities": sorted(_entity(traversal, key) for key in keys),
-        "traversal": traversal.traversal_id,
-    }
+def _named(half: bool, query: sa.Select[Any] | sa.Update) -> bulk.Among:
+    """Of the rows that are named when it runs, which are of one half."""
+    whose = _points.c.traversal_id == sa.bindparam("traversal")
+    query = query.where(whose, _points.c.is_update.is_(half))
+    return bulk.Among(_points.c.entity_id, query.where)
+
+
+def _run(
+    conn: sa.Connection,
+    query: bulk.Among,
+    traversal: Traversal,
+    keys: Collection[NodeKey],
+    **given: Any,
+) -> sa.CursorResult[Any]:
+    """Run a statement about nodes of one half."""
+    given["traversal"] = traversal.traversal_id
+    entities = sorted(_entity(traversal, key) for key in keys)
+    return query.run(conn, entities, **given)
 
 
 def _entity(traversal: Traversal, key: NodeKey) -> str:
     return str(key[0]) if key[0] else traversal.stack_id
+
+
+def _keys(traversal: Traversal, rows: sa.CursorResult[Any]) -> set[NodeKey]:
+    return {_key(traversal, row.entity_id, row.is_update) for row in rows}
 
 
 def _key(traversal: Traversal, entity_id: str, is_update: bool) -> NodeKey:
@@ -341,11 +342,6 @@ def _key(traversal: Traversal, entity_id: str, is_update: bool) -> NodeKey:
     return (int(entity_id), bool(is_update))
 
 
-_AWAIT = (
-    sa.update(_points)
-    .where(_named(False))
-    .values(remaining=sa.bindparam("count"))
-)
 _CLEANUP = sa.and_(
     _points.c.stack_id == sa.bindparam("the_stack"),
     _points.c.traversal_id == sa.bindparam("traversal"),

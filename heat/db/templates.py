@@ -183,7 +183,8 @@ def _shared_files(
     return (None, False) if found is None else (found.files_id, found.held)
 
 
-_VERSIONS = (
+_VERSIONS = bulk.Among(
+    _template.c.id,
     sa.select(
         _template.c.id,
         _template.c.template,
@@ -195,7 +196,7 @@ _VERSIONS = (
         _files.c.content_key,
     )
     .outerjoin(_files, _files.c.id == _template.c.files_id)
-    .where(_template.c.id.in_(sa.bindparam("the_ids", expanding=True)))
+    .where,
 )
 
 
@@ -211,7 +212,7 @@ def get_many(
     wanted = sorted({each for each in template_ids if each is not None})
     found: dict[int, TemplateRecord] = {}
     for chunk in bulk.chunks(wanted):
-        rows = conn.execute(_VERSIONS, {"the_ids": chunk}).all()
+        rows = _VERSIONS.run(conn, chunk).all()
         kept = shared_files.get_many(
             conn,
             {row.files_id: row.content_key for row in rows if row.files_id},
