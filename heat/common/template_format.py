@@ -147,12 +147,12 @@ def _too_many(what: str) -> str:
     ) % {"what": what, "max": MAX_NODES}
 
 
-def check_bounds(value: Any, what: str) -> None:
+def check_bounds(value: Any, what: str) -> int:
     """Check depth, size, keys and texts of a value that was read already.
 
     :param value: what JSON makes
-    :raises ValueError: when it's over the limits, or holds a key, a number
-        or a text that can't be stored
+    :returns: its size: how many values there are in it, itself counted
+    :raises ValueError: when it's over the limits, or can't be stored
     """
     level = [value]
     left = MAX_NODES
@@ -182,7 +182,7 @@ def check_bounds(value: Any, what: str) -> None:
             raise ValueError(_too_many(what))
         level = list(_chained(parts))
         if not level:
-            return
+            return MAX_NODES - left
     raise ValueError(_too_deep(what))
 
 

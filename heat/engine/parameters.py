@@ -24,7 +24,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
-from heat.common import exception, identifier, template_format
+from heat.common import exception, identifier, template_format, values
 from heat.common.i18n import _
 from heat.engine import constraints as constr
 
@@ -125,6 +125,9 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
 class ParameterSchema(constr.Schema):
     """The declaration of a parameter.
 
+    All requests with the same template may share it: once it is read it is
+    not changed, nor is its default.
+
     :param name: of the parameter
     :param data_type: one of ``TYPES``, in the words of the API
     :param has_default: ``default`` counts, even when it's None
@@ -139,6 +142,7 @@ class ParameterSchema(constr.Schema):
     required_fields: frozenset[str] = frozenset()
     #: of a list: what each of its items must be
     items_schema: ParameterSchema | None = None
+    _found_right = False
 
     def __init__(
         self,
@@ -170,13 +174,26 @@ class ParameterSchema(constr.Schema):
         self.has_default = has_default
         self.hidden = hidden
         self.tags = tuple(tags)
+        self._convert = _CONVERTERS[data_type]
+        # Most are so, and in large templates there are thousands.
+        self._any_text = data_type == STRING and not self.constraints
+
+    def set_default(self, default: Any = None) -> None:
+        self._found_right = False
+        super().set_default(default)
+
+    def validate(self, context: Any = None) -> None:
+        # One object stands for all requests with the same declaration.
+        if not self._found_right:
+            super().validate(context)
+            self._found_right = True
 
     def to_schema_type(self, value: Any) -> Any:
         """The typed value of what a user gave.
 
         :raises ValueError: when it can't be read as this type
         """
-        return _CONVERTERS[self.type](value)
+        return self._convert(value)
 
     def public(self, value: Any) -> str:
         """The text of a typed value, as users see it."""
@@ -201,7 +218,7 @@ class ParameterSchema(constr.Schema):
             value of a hidden one
         """
         try:
-            return self.to_schema_type(value)
+            return self._convert(value)
         except (ValueError, TypeError) as exc:
             raise self.invalid(exc) from None
 
@@ -221,6 +238,8 @@ class ParameterSchema(constr.Schema):
             them out
         :raises StackValidationFailed: naming the parameter
         """
+        if self._any_text and isinstance(value, str):
+            return value
         typed = self.read(value)
         if self.fields or self.items_schema is not None:
             self._check_inside(typed, context)
@@ -297,12 +316,21 @@ class Parameters(Mapping[str, Any]):
         }
         self._given.update(self.user_params)
         self._typed: dict[str, Any] = {}
+        self._own: dict[str, Any] = {}
         words = getattr(template, "pseudo_parameters", pseudo)
         self._pseudo: dict[str, str | None] = words(stack_identity, region)
 
     def __getitem__(self, name: str) -> Any:
         if name in self._pseudo:
             return self._pseudo[name]
+        if name not in self._own:
+            # Resources are made with it; what it was read of, a default or
+            # a file, may be that of many stacks.
+            self._own[name] = values.copied(self._value(name))
+        return self._own[name]
+
+    def _value(self, name: str) -> Any:
+        """The typed value, which must not be changed."""
         if name not in self._typed:
             self._typed[name] = self._read(self.schemata[name])
         return self._typed[name]
@@ -338,7 +366,7 @@ class Parameters(Mapping[str, Any]):
         value = self._given.get(name)
         if value is None or isinstance(value, (str, int, float)):
             return value
-        return self.schemata[name].public(self[name])
+        return self.schemata[name].public(self._value(name))
 
     def public(self) -> dict[str, str]:
         """The values as texts, hidden ones masked: what a stack shows."""
@@ -351,7 +379,7 @@ class Parameters(Mapping[str, Any]):
             if schema.hidden:
                 shown[name] = MASK
             else:
-                shown[name] = schema.public(self[name])
+                shown[name] = schema.public(self._value(name))
         return shown
 
     def validate(self, context: Any = None, strict: bool = True) -> None:

@@ -22,7 +22,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from heat.common import template_format
+from heat.common import template_format, values
 from heat.common.i18n import _
 from heat.engine.environment import registry, shared
 
@@ -44,16 +44,20 @@ SECTIONS: Final[Mapping[str, type]] = {
 }
 
 
-def check(data: Any, what: str = "environment") -> None:
+def check(data: Any, what: str = "environment") -> int:
     """Check the sections of an environment.
 
     :param what: what it is, for errors: ``environment``, or a file's name
+    :returns: its size, as :func:`heat.common.template_format.check_bounds`
+        counts it
     :raises ValueError: naming ``what`` and the section that's unknown, null
         or of the wrong type, or ``what`` that is too deep or too large
     """
+    size = 0
     if isinstance(data, Mapping):
-        template_format.check_bounds(data, what)
+        size = template_format.check_bounds(data, what)
     check_sections(data, what)
+    return size
 
 
 def check_sections(data: Any, what: str = "environment") -> None:
@@ -91,25 +95,6 @@ def check_sections(data: Any, what: str = "environment") -> None:
             )
 
 
-# What is not made of other values.
-_SINGLE = (str, int, float, type(None))
-
-
-def copied(value: Any) -> Any:
-    """A copy of a JSON value, made faster than by the copy module."""
-    if isinstance(value, (dict, Mapping)):
-        return {
-            key: each if isinstance(each, _SINGLE) else copied(each)
-            for key, each in value.items()
-        }
-    if isinstance(value, list):
-        return [
-            each if isinstance(each, _SINGLE) else copied(each)
-            for each in value
-        ]
-    return value
-
-
 class Environment:
     """The environment of a stack.
 
@@ -130,7 +115,10 @@ class Environment:
         bounded: bool = False,
     ) -> None:
         data = {} if data is None else data
-        (check_sections if bounded else check)(data)
+        if bounded:
+            check_sections(data)
+        else:
+            check(data)
         self.params: dict[str, Any] = dict(data.get(PARAMETERS, {}))
         # Those of a tree are one object, which nobody changes: in a large
         # one there are thousands of them, and thousands of stacks.
@@ -178,9 +166,9 @@ class Environment:
         return {
             PARAMETERS: dict(self.params),
             PARAMETER_DEFAULTS: self.param_defaults,
-            RESOURCE_REGISTRY: copied(self.registry.as_dict()),
+            RESOURCE_REGISTRY: values.copied(self.registry.as_dict()),
             ENCRYPTED_PARAM_NAMES: list(self.encrypted_param_names),
-            EVENT_SINKS: copied(self.event_sinks),
+            EVENT_SINKS: values.copied(self.event_sinks),
         }
 
     def child(

@@ -26,7 +26,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from heat.common import exception
+from heat.common import exception, values
 from heat.common.i18n import _
 from heat.engine.environment import environment
 
@@ -93,11 +93,11 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
             continue
         there = old.get(key)
         if not isinstance(there, dict):
-            old[key] = environment.copied(value)
+            old[key] = values.copied(value)
         elif isinstance(value, Mapping):
             update(there, value)
         elif value is not None:
-            old[key] = environment.copied(value)
+            old[key] = values.copied(value)
     return old
 
 
@@ -108,7 +108,8 @@ def merge(
 ) -> dict[str, Any]:
     """The environment that layers make, lowest first.
 
-    Takes time in proportion to the size of the layers.
+    Takes time in proportion to the size of the layers. The values of
+    parameters may be parts of these.
 
     :param types: types of the parameters (String, Number, ...), as far as
         they're known, to tell a comma-delimited list from a text
@@ -124,6 +125,7 @@ def merge(
     made: dict[str, Any] = {}
     united = _Union()
     strategies = Strategies()
+    merging = {name: _Values(types or {}) for name in PARAMETER_SECTIONS}
     for layer in layers:
         environment.check_sections(layer.data, layer.what)
         strategies.enter(layer)
@@ -132,14 +134,11 @@ def merge(
                 wanted = layer.section(section)
                 if declared is not None and section == environment.PARAMETERS:
                     wanted = {k: wanted[k] for k in wanted if k in declared}
-                into = made.setdefault(section, {})
-                if not into:
-                    # The lowest one: there is nothing to merge with.
-                    made[section] = environment.copied(dict(wanted))
-                elif layer.kind == EXPLICIT:
-                    into.update(environment.copied(dict(wanted)))
+                made[section] = merging[section].made
+                if layer.kind == EXPLICIT:
+                    merging[section].replace(wanted)
                 else:
-                    _merge_parameters(into, wanted, strategies, types or {})
+                    merging[section].merge(wanted, strategies)
             elif section == environment.RESOURCE_REGISTRY:
                 update(made.setdefault(section, {}), value)
             elif section != environment.MERGE_STRATEGIES:
@@ -163,7 +162,7 @@ class _Union:
             text = json.dumps(value, sort_keys=True)
             if text not in seen:
                 seen.add(text)
-                old.append(environment.copied(value))
+                old.append(values.copied(value))
 
 
 class Strategies:
@@ -213,25 +212,50 @@ class Strategies:
         return self._own.get(_DEFAULT, OVERWRITE)
 
 
-def _merge_parameters(
-    old: dict[str, Any],
-    new: Mapping[str, Any],
-    strategies: Strategies,
-    types: Mapping[str, str],
-) -> None:
-    if not strategies:
-        update(old, new)
-        return
-    for key, value in new.items():
-        strategy = strategies.of(key)
-        if isinstance(value, (str, int, float)) and (
-            strategy == OVERWRITE or old.get(key) is None
-        ):
-            old[key] = value
-        elif strategy == OVERWRITE or old.get(key) is None:
-            update(old, {key: value})
-        else:
-            old[key] = combine(old[key], value, strategy, key, types.get(key))
+class _Values:
+    """The values of one section, layer upon layer.
+
+    Most of them are a layer's own, which are not changed: a map or list is
+    copied when something is merged into it for the first time.
+
+    :param types: of the parameters, as far as they're known
+    """
+
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self.made: dict[str, Any] = {}
+        self._types = types
+        self._copies: dict[str, Any] = {}
+
+    def replace(self, new: Mapping[str, Any]) -> None:
+        self.made.update(new)
+
+    def merge(self, new: Mapping[str, Any], strategies: Strategies) -> None:
+        made = self.made
+        if made.keys().isdisjoint(new):
+            made.update(new)
+            return
+        chosen = bool(strategies)
+        for key, value in new.items():
+            there = made.get(key)
+            strategy = strategies.of(key) if chosen else OVERWRITE
+            if there is None:
+                made[key] = value
+            elif strategy != OVERWRITE:
+                made[key] = self._copies[key] = combine(
+                    self._copy(key), value, strategy, key, self._types.get(key)
+                )
+            elif not isinstance(there, dict):
+                made[key] = value
+            elif isinstance(value, Mapping):
+                update(self._copy(key), value)
+            elif value is not None:
+                made[key] = value
+
+    def _copy(self, key: str) -> Any:
+        """The value of a key, which may be changed."""
+        if key not in self._copies or self._copies[key] is not self.made[key]:
+            self._copies[key] = self.made[key] = values.copied(self.made[key])
+        return self.made[key]
 
 
 def combine(
@@ -275,10 +299,10 @@ def _combine(old: Any, new: Any, deep: bool) -> Any:
             both = _NEITHER
             if deep and key in old:
                 both = _combine(old[key], value, deep)
-            old[key] = environment.copied(value) if both is _NEITHER else both
+            old[key] = values.copied(value) if both is _NEITHER else both
         return old
     if isinstance(old, list) and isinstance(new, list):
-        old.extend(environment.copied(new))
+        old.extend(values.copied(new))
         return old
     if isinstance(old, str) and isinstance(new, str):
         return old + new
@@ -297,7 +321,7 @@ def _combine_lists(old: Any, new: Any) -> Any:
 
 def _as_list(value: Any) -> Any:
     if isinstance(value, list):
-        return environment.copied(value)
+        return values.copied(value)
     if isinstance(value, dict):
         return _NEITHER
     return [item.strip() for item in str(value).split(",") if item.strip()]

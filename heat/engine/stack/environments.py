@@ -21,15 +21,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import json
-import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import cachetools
-
-from heat.common import exception, template_format
+from heat.common import exception, kept, template_format
 from heat.common.i18n import _
 from heat.db import templates
 from heat.engine import parameters
@@ -152,18 +148,30 @@ def derive(
     """
     if request.settled:
         return _settled(request, files, schemata)
-    change = _change(request, stored, files)
+    reader = Reader(files, stored)
+    size = env.check(dict(request.params))
+    change = _change(request, stored, reader)
     _check_names(change, schemata)
     if stored is None:
         layers = env_layers.replace(change)
     else:
         layers = env_layers.patch(stored.layers, change)
     types = {name: schema.type for name, schema in schemata.items()}
-    # One layer was within the limits; what many make need not be.
+    # One layer was within the limits; what many make need not be. What the
+    # request says may be in two of them.
+    small = (
+        stored is None and reader.size + 2 * size <= template_format.MAX_NODES
+    )
     made = env.Environment(
-        env_files.merge(layers, types, schemata), bounded=len(layers) < 2
+        env_files.merge(layers, types, schemata),
+        bounded=len(layers) < 2 or (small and not _combines(layers)),
     )
     return Derived(layers, made, secret_names(layers, files, schemata))
+
+
+def _combines(layers: env_layers.Stack) -> bool:
+    """Whether values are combined, so that more may come of them."""
+    return any(layer.data.get(env.MERGE_STRATEGIES) for layer in layers)
 
 
 def _settled(
@@ -184,10 +192,9 @@ def _settled(
 
 
 def _change(
-    request: Request, stored: Stored | None, files: Mapping[str, str]
+    request: Request, stored: Stored | None, reader: Reader
 ) -> env_layers.Change:
     args = request.args
-    env.check(dict(request.params))
     names = _list_of_names(request.environment_files, "environment_files")
     explicit = args.get(EXPLICIT)
     inline, values = env_layers.split(
@@ -195,7 +202,6 @@ def _change(
         None if explicit is None else _names(args, EXPLICIT),
         bool(names),
     )
-    reader = Reader(files, stored)
     listed = [(name, reader.read(name)) for name in names]
     if stored is None:
         if _names(args, REMOVE):
@@ -240,11 +246,14 @@ class Reader:
 
     :param files: texts by name
     :param stored: whose contents were read before
+    :ivar size: of all that was read, but for what was before: how many
+        values there are
     """
 
     def __init__(
         self, files: Mapping[str, str], stored: Stored | None = None
     ) -> None:
+        self.size = 0
         self._files = files
         self._known: dict[str, Mapping[str, Any]] = {}
         for layer in stored.layers if stored else ():
@@ -267,48 +276,37 @@ class Reader:
                 % name
             )
         if text not in self._known:
-            self._known[text] = _parsed(name, text)
+            read = _parsed(name, text)
+            self._known[text] = read.data
+            self.size += read.size
         return self._known[text]
 
 
 class _Read(NamedTuple):
-    """What a text says."""
+    """What a text says, and how many values that are."""
 
     data: Mapping[str, Any]
     size: int
 
 
-# Users send the same hundreds of files with every validation and update.
-# What is kept is read by many, so nobody may change it.
-_KEPT_BYTES = 16 * 2**20
-_kept: cachetools.LRUCache[bytes, _Read] = cachetools.LRUCache(
-    _KEPT_BYTES, lambda read: read.size
-)
-_kept_lock = threading.Lock()
+# By the texts.
+_kept: kept.Kept[_Read] = kept.Kept(16 * 2**20)
 
 
-def _parsed(name: str, text: str) -> Mapping[str, Any]:
+def _parsed(name: str, text: str) -> _Read:
     """The sections of a text, read once as long as it is used.
 
     :raises HeatException, ValueError: of class 400, naming the file
     """
     content = text.encode("utf-8", "surrogatepass")
-    key = hashlib.sha256(content).digest()
-    with _kept_lock:
-        read = _kept.get(key)
-    if read is None:
-        read = _Read(_parse(name, text), len(content))
-        if read.size < _KEPT_BYTES // 8:
-            with _kept_lock:
-                _kept[key] = read
-    return read.data
+    return _kept.get(content, lambda: _parse(name, text))
 
 
-def _parse(name: str, text: str) -> dict[str, Any]:
+def _parse(name: str, text: str) -> _Read:
     what = f'environment file "{name}"'
     data = template_format.load(text, what)
     if data is None:
-        return {}
+        return _Read({}, 1)
     if not isinstance(data, dict):
         raise ValueError(
             _("The %(what)s must be a map of sections, not a %(kind)s")
@@ -317,13 +315,13 @@ def _parse(name: str, text: str) -> dict[str, Any]:
                 "kind": "list" if isinstance(data, list) else "single value",
             }
         )
-    # The reader has checked the limits.
-    env.check_sections(data, what)
+    # The reader has checked the limits, but doesn't tell the size.
+    size = env.check(data, what)
     registry.check(
         data.get(env.RESOURCE_REGISTRY, {}),
         f"{what}: {env.RESOURCE_REGISTRY}",
     )
-    return data
+    return _Read(data, size)
 
 
 def _check_names(change: env_layers.Change, schemata: Schemata) -> None:

@@ -273,13 +273,12 @@ class HOTemplate(core.Template):
         return "No description" if text is None else str(text)
 
     @functools.cached_property
-    def _schemata(self) -> dict[str, parameters.ParameterSchema]:
-        return {
-            name: reader.read_schema(
-                name, value, modulo=self.spec.modulo, tags=self.spec.tags
-            )
-            for name, value in self.sections["parameters"].items()
-        }
+    def _schemata(self) -> Mapping[str, parameters.ParameterSchema]:
+        return reader.read_schemata(
+            self.sections["parameters"],
+            modulo=self.spec.modulo,
+            tags=self.spec.tags,
+        )
 
     def parameter_schemata(self) -> dict[str, parameters.ParameterSchema]:
         return dict(self._schemata)

@@ -20,7 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from heat.common import exception
+import orjson
+
+from heat.common import exception, kept
 from heat.common.i18n import _
 from heat.engine import constraints, parameters
 
@@ -46,6 +48,12 @@ _KNOWN = {False: KEYS, True: (*KEYS, "tags")}
 _KNOWN_SETS = {tags: frozenset(keys) for tags, keys in _KNOWN.items()}
 #: Most declarations say no more than this.
 _SHORT = frozenset(("type", "default"))
+#: What is told apart by its JSON.
+_PLAIN_ONLY: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
 GROUP_KEYS = ("label", "description", "parameters")
 
 
@@ -192,6 +200,39 @@ def _read_tags(holder: Mapping[str, Any], place: str) -> list[str]:
     ):
         raise _wrong(f"{place}.tags", _("The tags must be a list of strings"))
     return value
+
+
+# Declarations by their texts: they are a hundred bytes each, what is made of
+# them ten times that. A template comes with every request on its stack.
+_kept: kept.Kept[dict[str, parameters.ParameterSchema]] = kept.Kept(
+    2 * 2**20, 1 / 2
+)
+
+
+def read_schemata(
+    section: Mapping[str, Any], *, modulo: bool, tags: bool
+) -> Mapping[str, parameters.ParameterSchema]:
+    """All declarations of a template, read once as long as they are used.
+
+    :param section: plain values
+    :param modulo: the version has the ``modulo`` constraint
+    :param tags: the version has the key ``tags``
+    :returns: by name; neither they nor their defaults may be changed
+    :raises StackValidationFailed: naming the place
+    """
+
+    def read() -> dict[str, parameters.ParameterSchema]:
+        return {
+            name: read_schema(name, value, modulo=modulo, tags=tags)
+            for name, value in section.items()
+        }
+
+    try:
+        text = orjson.dumps((modulo, tags, section), option=_PLAIN_ONLY)
+    except TypeError:
+        # No plain values, which a plug-in may have put there.
+        return read()
+    return _kept.get(text, read)
 
 
 def read_schema(

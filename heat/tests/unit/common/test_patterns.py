@@ -50,7 +50,7 @@ class PatternsTest(base.TestCase):
                     [found.span() for found in ours.finditer(text)],
                 )
 
-    @hypothesis.settings(deadline=None, max_examples=200)
+    @hypothesis.settings(max_examples=200)
     @hypothesis.given(
         st.text("ab[](){}|*+?.^$\\1,-", max_size=12),
         st.text("ab1,", max_size=9),

@@ -44,7 +44,6 @@ class PaginationTest(base.TestCase):
         st.sampled_from([None, "asc", "desc"]),
         st.integers(1, 5),
     )
-    @hypothesis.settings(deadline=None)
     def test_pages_make_the_whole(self, rows, sort_keys, sort_dir, limit):
         engine = sa.create_engine("sqlite://")
         with engine.begin() as conn:

@@ -33,7 +33,6 @@ _json = st.recursive(
 
 
 class CryptTest(base.TestCase):
-    @hypothesis.settings(deadline=None, database=None, derandomize=True)
     @hypothesis.given(st.text(), _json)
     def test_there_and_back(self, text, value):
         keys = crypt.Crypt(["key"])

@@ -118,6 +118,24 @@ class ValueTest(base.TestCase):
             made.validate()
             self.assertEqual(value, made["p"])
 
+    def test_nobody_changes_a_value_for_others(self):
+        """A plug-in may change the map that a property has; the default is
+        that of all stacks with this template, the file that of others."""
+        given = {"a": [1]}
+        for declaration, how in (
+            ("type: json, default: {a: [1]}", {}),
+            ("type: json", {"user_params": {"p": given}}),
+            ("type: json", {"param_defaults": {"p": given}}),
+        ):
+            with self.subTest(declaration=declaration, how=how):
+                first, second = (_one(declaration, **how) for _ in range(2))
+                first.validate()
+                first["p"]["a"].append(2)
+                self.assertEqual({"a": [1, 2]}, first["p"])
+                self.assertEqual('{"a": [1]}', first.public()["p"])
+                self.assertEqual({"a": [1]}, second["p"])
+        self.assertEqual({"a": [1]}, given)
+
     def test_defaults_of_others_are_ignored(self):
         _one("type: string, default: a", param_defaults={"q": 1}).validate()
 

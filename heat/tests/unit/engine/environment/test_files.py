@@ -23,9 +23,7 @@ from heat.common import exception
 from heat.engine.environment import files
 from heat.tests import base
 
-_quick = hypothesis.settings(
-    max_examples=150, deadline=None, database=None, derandomize=True
-)
+_quick = hypothesis.settings(max_examples=150)
 _value = st.recursive(
     st.none() | st.integers(0, 3) | st.sampled_from(["", "a", "a,b"]),
     lambda inner: (
@@ -136,6 +134,35 @@ class StrategyTest(base.TestCase):
                         types={"p": kind} if kind else None,
                     )
                     self.assertEqual({"parameters": {"p": result}}, made)
+
+    @_quick
+    @hypothesis.given(
+        st.lists(_data, min_size=2, max_size=4),
+        st.sampled_from(files.STRATEGIES),
+    )
+    def test_layers_are_not_changed(self, layers, word):
+        """What a file says is read by many requests."""
+        for data in layers:
+            data["parameter_merge_strategies"] = {"default": word}
+        before = copy.deepcopy(layers)
+        try:
+            _merge(*layers)
+        except exception.InvalidMergeStrategyForParam:
+            pass
+        self.assertEqual(before, layers)
+
+    def test_a_value_that_was_replaced_is_not_changed(self):
+        """A copy of the first value was made; the second is none."""
+        low = {"parameters": {"p": {"a": 1}}}
+        mid = {"parameters": {"p": "x"}}
+        for high in ({"b": 2}, {"c": {"d": 3}}):
+            layers = [low, {"parameters": {"p": high}}, mid, low]
+            layers.append({"parameters": {"p": {"e": high}}})
+            before = copy.deepcopy(layers)
+            self.assertEqual(
+                {"parameters": {"p": {"a": 1, "e": high}}}, _merge(*layers)
+            )
+            self.assertEqual(before, layers)
 
     def test_an_earlier_file_fixes_the_strategy(self):
         made = _merge(

@@ -200,9 +200,7 @@ class LayersTest(base.TestCase):
                     result, layers.split(params, explicit, listed)
                 )
 
-    @hypothesis.settings(
-        max_examples=100, deadline=None, database=None, derandomize=True
-    )
+    @hypothesis.settings(max_examples=100)
     @hypothesis.given(st.lists(samples.data, min_size=1, max_size=3))
     def test_nothing_of_the_clients_merge_is_left(self, listed):
         merged: dict = {}

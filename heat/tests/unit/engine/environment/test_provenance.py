@@ -77,9 +77,7 @@ class ProvenanceTest(base.TestCase):
             (1, (), (0,)), (found.winner, found.merged, found.lost)
         )
 
-    @hypothesis.settings(
-        max_examples=300, deadline=None, database=None, derandomize=True
-    )
+    @hypothesis.settings(max_examples=300)
     @hypothesis.given(st.lists(samples.data, max_size=4), st.booleans())
     def test_those_that_lost_are_not_missed(self, given, explicit):
         """Without the layers that lost the value of a key is the same."""

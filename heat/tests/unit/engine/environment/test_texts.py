@@ -102,9 +102,7 @@ class TextsTest(base.TestCase):
                     template_format.load(masked)["parameters"]["key"],
                 )
 
-    @hypothesis.settings(
-        max_examples=150, deadline=None, database=None, derandomize=True
-    )
+    @hypothesis.settings(max_examples=150)
     @hypothesis.given(samples.data)
     def test_any_text(self, data):
         for text in (

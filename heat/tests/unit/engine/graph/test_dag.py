@@ -22,9 +22,7 @@ from heat.common import exception
 from heat.engine.graph import dag
 from heat.tests import base
 
-_quick = hypothesis.settings(
-    max_examples=150, deadline=None, database=None, derandomize=True
-)
+_quick = hypothesis.settings(max_examples=150)
 _nodes = st.integers(0, 12)
 _any = st.dictionaries(_nodes, st.frozensets(_nodes, max_size=5))
 # Edges go down only: no cycles.

@@ -104,10 +104,6 @@ class DriftTest(base.TestCase):
                 found = drift.differences(rsrc.properties, live)
                 self.assertEqual(names, [each.name for each in found])
 
-    @hypothesis.settings(
-        deadline=None,
-        suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    )
     @hypothesis.given(
         st.fixed_dictionaries(
             {},

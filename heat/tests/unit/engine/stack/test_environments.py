@@ -16,6 +16,8 @@ from __future__ import annotations
 from typing import Any
 from unittest import mock
 
+import fixtures
+
 from heat.common import exception, template_format
 from heat.common.identifier import HeatIdentifier
 from heat.db import templates
@@ -38,7 +40,7 @@ parameters:
 """
 
 
-class RequestTest(base.TestCase):
+class Requests(base.TestCase):
     def prepare(
         self,
         params: dict[str, Any] | None = None,
@@ -61,6 +63,8 @@ class RequestTest(base.TestCase):
             layers=rows,
         )
 
+
+class RequestTest(Requests):
     def counted(self) -> mock.Mock:
         environments._kept.clear()
         patcher = mock.patch.object(
@@ -167,3 +171,77 @@ class RequestTest(base.TestCase):
                 self.assertRaises(
                     ValueError, self.prepare, stored=stored, **args
                 )
+
+
+class LimitsTest(Requests):
+    """Each file is within the limits; what they make need not be."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(
+            fixtures.MockPatchObject(template_format, "MAX_NODES", 100)
+        )
+        environments._kept.clear()
+        self.addCleanup(environments._kept.clear)
+
+    def files(self, *texts: str) -> dict[str, str]:
+        return {f"{number}.yaml": text for number, text in enumerate(texts)}
+
+    def defaults(self, name: str, count: int) -> str:
+        return f"parameter_defaults: {{{name}: {[1] * count}}}"
+
+    def check_refused(self, *texts: str, **kwargs: Any) -> None:
+        files = self.files(*texts)
+        for _again in range(2):
+            error = self.assertRaises(
+                ValueError,
+                self.prepare,
+                files=files,
+                listed=[*files],
+                **kwargs,
+            )
+            self.assertIn("more than 100 values", str(error))
+
+    def test_what_is_surely_within_is_not_looked_at_again(self):
+        files = self.files(self.defaults("a", 40), self.defaults("b", 40))
+        self.prepare(None, files, [*files])
+        with mock.patch.object(
+            template_format, "check_bounds", wraps=template_format.check_bounds
+        ) as counter:
+            self.prepare(None, files, [*files])
+        # The template and what is inline.
+        self.assertEqual(2, counter.call_count)
+
+    def test_together(self):
+        self.check_refused(self.defaults("a", 60), self.defaults("b", 60))
+
+    def test_what_is_replaced_does_not_count(self):
+        files = self.files(self.defaults("a", 60), self.defaults("a", 61))
+        made = self.prepare(None, files, [*files])
+        self.assertEqual(61, len(made.environment["parameter_defaults"]["a"]))
+
+    def test_with_what_is_inline(self):
+        params = {"parameter_defaults": {"b": [1] * 60}}
+        self.check_refused(self.defaults("a", 60), params=params)
+
+    def test_with_what_is_stored(self):
+        made = self.prepare(None, {"f": self.defaults("a", 60)}, ["f"])
+        self.check_refused(self.defaults("b", 60), stored=made)
+
+    def test_a_text_that_stands_for_many(self):
+        """Two texts of a json parameter become maps when they are merged."""
+        template = {
+            **TEMPLATE,
+            "parameters": {"j": {"type": "json", "default": {}}},
+        }
+        texts = [
+            f"parameters: {{j: '{[1] * 70}'}}\n"
+            "parameter_merge_strategies: {j: merge}"
+        ] * 2
+        files = self.files(*texts)
+        request = Request(template, {}, files, {}, [*files])
+        identity = HeatIdentifier("project", "name", None)
+        error = self.assertRaises(
+            ValueError, prepare.prepare, identity, request
+        )
+        self.assertIn("more than 100 values", str(error))

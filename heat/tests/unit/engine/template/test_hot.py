@@ -464,9 +464,7 @@ class FuzzTest(base.TestCase):
         exception.StackValidationFailed,
     )
 
-    @hypothesis.settings(
-        max_examples=400, deadline=None, database=None, derandomize=True
-    )
+    @hypothesis.settings(max_examples=400)
     @hypothesis.given(_body, st.sampled_from(list(hot.VERSIONS)))
     def test_bodies(self, body, version):
         try:

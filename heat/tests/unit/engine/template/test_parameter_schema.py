@@ -103,3 +103,67 @@ class ParameterSchemaTest(base.TestCase):
                     exception.StackValidationFailed, declared, value
                 )
                 self.assertIn(words, str(error))
+
+
+class ReadOnceTest(base.TestCase):
+    def read(
+        self, section: dict[str, Any], modulo: bool = True, tags: bool = True
+    ) -> Any:
+        return parameters.read_schemata(section, modulo=modulo, tags=tags)
+
+    def test_the_same_again(self):
+        first, second = (
+            self.read({"p": {"type": "json", "default": {"a": 1}}})
+            for _again in range(2)
+        )
+        self.assertIs(first, second)
+
+    def test_what_looks_the_same(self):
+        for default in (1, 1.0, True, "1"):
+            made = self.read({"p": {"type": "string", "default": default}})
+            self.assertIs(default, made["p"].default)
+        for names in (["p", "q"], ["q", "p"]):
+            made = self.read({name: {"type": "string"} for name in names})
+            self.assertEqual(names, list(made))
+
+    def test_versions_are_told_apart(self):
+        for section, has in (
+            (
+                {
+                    "p": {
+                        "type": "number",
+                        "constraints": [{"modulo": {"step": 2, "offset": 0}}],
+                    }
+                },
+                "modulo",
+            ),
+            ({"p": {"type": "string", "tags": ["a"]}}, "tags"),
+        ):
+            for _again in range(2):
+                self.read(section, **{has: True})
+                self.assertRaises(
+                    exception.StackValidationFailed,
+                    self.read,
+                    section,
+                    **{has: False},
+                )
+
+    def test_wrong_ones_are_told_each_time(self):
+        for _again in range(2):
+            error = self.assertRaises(
+                exception.StackValidationFailed, self.read, {"p": {}}
+            )
+            self.assertIn("parameters.p", str(error))
+
+    def test_a_wrong_default_is_told_each_time(self):
+        for _again in range(2):
+            [made] = self.read(
+                {"p": {"type": "number", "default": "x"}}
+            ).values()
+            self.assertRaises(exception.InvalidSchemaError, made.validate)
+
+    def test_what_json_does_not_know(self):
+        """A plug-in may make a template of whatever it has."""
+        for default in (2**70, object()):
+            made = self.read({"p": {"type": "string", "default": default}})
+            self.assertIs(default, made["p"].default)
