@@ -194,7 +194,14 @@ def begun_with(task: Task) -> dict[str, Any] | None:
         return None
     if task.node.step is Step.RESUME and task.node.properties is not None:
         return None  # they are recorded, and are what it was begun with
-    return rsrc.stored_properties()
+    try:
+        return rsrc.stored_properties()
+    except Exception as exc:
+        if task.blocking and task.error is None:
+            raise  # it has not begun, and fails of it
+        # That it failed of them, or did not ask for them, is recorded.
+        LOG.debug("what %s began with is not known: %s", rsrc.name, exc)
+        return None
 
 
 _BEGINS = {Step.RESUME: "goes on", Step.CLEAN: "cleaning up"}

@@ -73,3 +73,49 @@ class ValueTest(Story):
         self.cancel(rollback=True)
         self.rest("ROLLBACK_COMPLETE", 0)
         self.assertUsers()
+
+
+class WrongWhenKnownTest(Story):
+    """A value is found wrong only when what it is read from is there: an
+    attribute that is a map, where the property is a text.
+
+    What the operation began with can't be recorded then; that it failed can.
+    """
+
+    WRONG = res({"get_attr": ["a"]})
+
+    def reason(self):
+        [reason] = self.world.watch._rows(
+            "SELECT status_reason FROM resource"
+            " WHERE name = 'b' AND status = 'FAILED'"
+        )
+        self.assertIn("Value must be a string", reason[0])
+
+    def test_create(self):
+        self.enter()
+        self.create({"a": res(), "b": self.WRONG})
+        self.rest("CREATE_FAILED", 1)
+        self.reason()
+        self.update({"a": res(), "b": res()})
+        self.rest("UPDATE_COMPLETE", 2)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)
+
+    def test_update(self):
+        self.enter()
+        self.create({"a": res(), "b": res()})
+        self.rest("CREATE_COMPLETE", 2)
+        self.update({"a": res(), "b": self.WRONG})
+        self.rest("UPDATE_FAILED", 2)
+        self.reason()
+        self.update({"a": res(), "b": res("w")})
+        self.rest("UPDATE_COMPLETE", 2)
+        self.delete()
+        self.rest("DELETE_COMPLETE", 0)
+
+    def test_rolled_back(self):
+        self.enter()
+        self.create({"a": res()}, disable_rollback=False)
+        self.rest("CREATE_COMPLETE", 1)
+        self.update({"a": res(), "b": self.WRONG})
+        self.rest("ROLLBACK_COMPLETE", 1)
