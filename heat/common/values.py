@@ -13,8 +13,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
+
+from oslo_serialization import jsonutils
 
 # What is not made of other values.
 _SINGLE = (str, int, float, type(None))
@@ -32,4 +35,34 @@ def copied(value: Any) -> Any:
             each if isinstance(each, _SINGLE) else copied(each)
             for each in value
         ]
+    return value
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether every database stores a text."""
+    if text.isascii():
+        return "\0" not in text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def cleaned(text: str) -> str:
+    """A text with a question mark for what can't be stored."""
+    return text.encode(errors="replace").decode().replace("\0", "?")
+
+
+def plain(value: Any) -> Any:
+    """What JSON can write of a value: itself, where it can.
+
+    :raises TypeError, ValueError: there is no such thing
+    """
+    if isinstance(value, _SINGLE):
+        return value
+    try:
+        json.dumps(value)
+    except TypeError:
+        return json.loads(jsonutils.dumps(value))
     return value

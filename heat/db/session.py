@@ -216,6 +216,11 @@ class Database:
         raise AssertionError("unreachable")
 
 
+def passes(error: Exception) -> bool:
+    """Whether what failed with this error may go well another time."""
+    return _pause_after(error) is not None
+
+
 def note(conn: sa.Connection, entries: Iterable[Any]) -> None:
     """Tell :attr:`Database.committed` of these, if it comes to a commit.
 

@@ -260,11 +260,12 @@ class Attributes(collections.abc.Mapping[str, Any]):
 
 
 def select_from_attribute(attribute_value: Any, path: Iterable[Any]) -> Any:
-    """Follow keys and indices into a value; None where there is nothing."""
+    """Follow keys and indices into a value; None where there is nothing.
+
+    An index into a text gives that character.
+    """
     for key in path:
         if attribute_value is None:
-            return None
-        if isinstance(attribute_value, str):
             return None
         if isinstance(attribute_value, Mapping):
             attribute_value = attribute_value.get(key)

@@ -31,7 +31,7 @@ import uuid as uuid_module
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from heat.common import exception
+from heat.common import exception, values
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
 from heat.engine import attributes, properties, rsrc_defn
@@ -314,7 +314,7 @@ class Resource(Overridable):
                 if key == (_ALL,):
                     out[key] = self._every_attribute()
                 else:
-                    out[key] = self.FnGetAtt(*key)
+                    out[key] = values.plain(self.FnGetAtt(*key))
             except Exception as exc:
                 LOG.warning(
                     "Attribute %s of %s (%s) can't be read: %s",

@@ -20,10 +20,17 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from heat.common import values
+from heat.common.i18n import _
 from heat.engine.resource import state
+
+# Characters; so much the column holds.
+_LONGEST_ID = 255
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -139,6 +146,8 @@ class Memory:
 
         :param redact: it is stored encrypted
         """
+        if value is not None and not isinstance(value, str):
+            value = str(value)
         self._data[key] = value
         self._set[key] = (value, redact)
         self._dropped.discard(key)
@@ -167,3 +176,30 @@ class Memory:
             metadata = merge_metadata(metadata, self.metadata_get())
         self._metadata = dict(metadata or {})
         self._metadata_changed = True
+
+    def take_back(self) -> str | None:
+        """Drop what can't be stored of what a plug-in told.
+
+        :returns: what that was, for people; None: there was nothing
+        """
+        wrong = []
+        made = self.resource_id
+        if made is not None and not isinstance(made, str):
+            self.resource_id = str(made)
+            if not isinstance(made, int | uuid.UUID):
+                wrong.append(_("the id of its object is no text"))
+        known = self.resource_id or ""
+        if not values.is_storable(known) or len(known) > _LONGEST_ID:
+            self.resource_id = values.cleaned(known)[:_LONGEST_ID]
+            wrong.append(_("the id of its object can't be stored"))
+        for key, (value, _redact) in list(self._set.items()):
+            if not values.is_storable(value or ""):
+                self.data_delete(key)
+                wrong.append(_("its data '%s' can't be stored") % key)
+        if self._metadata_changed:
+            try:
+                json.dumps(self._metadata)
+            except (TypeError, ValueError) as exc:
+                self._metadata, self._metadata_changed = None, False
+                wrong.append(_("its metadata can't be stored: %s") % exc)
+        return "; ".join(wrong) or None

@@ -227,7 +227,9 @@ def cancelled(task: Task, reason: str) -> Result:
 
 
 def _failed(task: Task, error: Exception) -> Result:
-    kept(error, task.node.row.name)
+    if task.node.rsrc is not None:
+        task.node.rsrc.take_back()
+    error = kept(error, task.node.row.name)
     if not isinstance(error, exception.ResourceFailure):
         error = exception.ResourceFailure(
             error, task.node.rsrc or task.node.row, task.action
@@ -239,6 +241,10 @@ def _succeeded(scene: Scene, task: Task) -> Result:
     result = Result(task.node, task)
     task.remark = getattr(task.operation, "remark", "") or task.remark
     rsrc = task.node.rsrc
+    if rsrc is not None and (wrong := rsrc.take_back()):
+        told = _("%(type)s tells what can't be kept: %(what)s")
+        about = {"type": rsrc.type(), "what": wrong}
+        return _failed(task, exception.Error(told % about))
     walking = scene.stack.action in begin.WALKS
     if rsrc is not None and task.node.key[1] and not walking:
         asked = scene.definition.referenced_attributes(rsrc.name)

@@ -33,7 +33,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from heat.common.context import RequestContext
-from heat.db import holders
+from heat.db import holders, session
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import tasks, turn
 from heat.engine.traversal.scene import Scene, Scenes
@@ -306,15 +306,28 @@ class Runner:
         results, done.results = work.results + done.results, []
         self._carry_on(lane, scene, done)
         if results:
-            try:
-                written = turn.write(
-                    self._engine, scene, results, forward=not self._stopping
-                )
-            except Exception:
+            self._write(lane, scene, results)
+
+    def _write(
+        self, lane: Lane, scene: Scene, results: list[tasks.Result]
+    ) -> None:
+        try:
+            written = turn.write(
+                self._engine, scene, results, forward=not self._stopping
+            )
+        except Exception as exc:
+            if not session.passes(exc) and len(results) > 1:
+                # One of them keeps all others waiting.
+                for each in results:
+                    self._write(lane, scene, [each])
+            elif session.passes(exc) or results[0].is_spoilt:
                 LOG.exception("results of stack %s wait", lane.stack_id)
                 self._write_later(lane, results)
             else:
-                self._carry_on(lane, scene, written)
+                LOG.exception("a result of stack %s is none", lane.stack_id)
+                self._write(lane, scene, [tasks.spoilt(results[0], exc)])
+        else:
+            self._carry_on(lane, scene, written)
 
     def _carry_on(self, lane: Lane, scene: Scene, done: turn.Done) -> None:
         """Do what a turn left to do."""

@@ -22,7 +22,8 @@ from typing import Any
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
-from heat.common import exception
+from heat.common import exception, values
+from heat.common.i18n import _
 from heat.db import events, properties_data
 from heat.engine import paces
 from heat.engine.resource import lifecycle, ownership
@@ -116,6 +117,24 @@ class Result:
         default_factory=dict
     )
 
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether it says that another one could not be written."""
+        return isinstance(self.error, Unwritten)
+
+
+class Unwritten(exception.Error):
+    """How an operation ended can't be written, of whatever a plug-in told."""
+
+
+def spoilt(result: Result, error: Exception) -> Result:
+    """A failure, in place of a result that can't be written."""
+    text = _("resources.%(name)s: its end can't be recorded: %(error)s") % {
+        "name": result.node.row.name,
+        "error": values.cleaned(str(error)),
+    }
+    return Result(result.node, result.task, error=Unwritten(text))
+
 
 def kept(error: Exception, name: str) -> Exception:
     """An error of a resource, without the frames that it came through.
@@ -136,7 +155,10 @@ def kept(error: Exception, name: str) -> Exception:
             each.__traceback__ = None
             todo += [each.__cause__, each.__context__]
             todo.append(getattr(each, "exc", None))
-    return error
+    text = str(error)
+    if values.is_storable(text):
+        return error
+    return exception.Error(values.cleaned(text))
 
 
 def type_of(node: Node) -> str:

@@ -131,9 +131,11 @@ class Filter(base.HotFunction):
         super().__init__(stack, fn_name, args)
         usage = "[<list of values to remove>, <list>]"
         self._list_args(usage, 2, 2)
-        for part in args:
-            if not isinstance(part, (list, function.Function)):
-                raise self._wrong(usage)
+        unwanted, items = args
+        if not isinstance(unwanted, (list, function.Function, type(None))):
+            raise self._wrong(usage)
+        if not isinstance(items, (list, function.Function)):
+            raise self._wrong(usage)
 
     def result(self) -> list[Any]:
         unwanted, items = function.resolve(self.args)

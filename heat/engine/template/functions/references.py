@@ -21,7 +21,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine import function, schema
+from heat.engine import attributes, function, schema
 from heat.engine.template.functions import base
 
 
@@ -94,7 +94,7 @@ class GetAttr(_ResourceReference):
           - <key or index>
           - ...
 
-    Keys and indices lead into a map or list; there may be none.
+    Keys and indices lead into a map, list or text; there may be none.
     """
 
     #: Shortest list of arguments.
@@ -153,10 +153,10 @@ class GetAttr(_ResourceReference):
         key = self._attribute()
         if not key:
             return None
-        attributes = node.attributes
-        if self.path_asked and key in attributes:
-            return attributes[key]
-        return base.select(attributes.get(key[:1]), key[1:])
+        known = node.attributes
+        if self.path_asked and key in known:
+            return known[key]
+        return attributes.select_from_attribute(known.get(key[:1]), key[1:])
 
 
 class GetAttrThenSelect(GetAttr):

@@ -79,7 +79,8 @@ class StrSplit(base.HotFunction):
           - <string>
           - <index>
 
-    With an index it gives that item of the list.
+    With an index it gives that item of the list; -1 is the last one.
+    Splitting null gives null.
     """
 
     #: Most arguments: an index, too.
@@ -98,7 +99,7 @@ class StrSplit(base.HotFunction):
         if not delimiter:
             raise ValueError(_("The delimiter can't be empty"))
         if values[1] is None:
-            return None if len(values) > 2 else []
+            return None
         parts = base.want_text(values[1], _("What is split")).split(delimiter)
         if len(values) == 2:
             return parts
@@ -112,10 +113,11 @@ class StrSplit(base.HotFunction):
             raise ValueError(
                 _('The index "%s" is not a whole number') % (index,)
             ) from None
-        if isinstance(index, bool) or not 0 <= number < len(parts):
+        count = len(parts)
+        if isinstance(index, bool) or not -count <= number < count:
             raise ValueError(
-                _("The index %(index)s is not between 0 and %(last)d")
-                % {"index": index, "last": len(parts) - 1}
+                _("The index %(index)s is not between %(first)d and %(last)d")
+                % {"index": index, "first": -count, "last": count - 1}
             )
         return parts[number]
 

@@ -199,9 +199,6 @@ class RandomString(resource.Resource):
             for item in props[self.SEQUENCES] or ()
             if item is not None and item[self.SEQUENCES_SEQUENCE]
         ]
-        # Own sequences alone are not mixed with the default class.
-        if sources and self.CLASSES not in props.given():
-            return sources
         sources += [
             (self.CHARACTERS[item[self.CLASS]], item[self.MIN])
             for item in props[self.CLASSES] or ()

@@ -137,7 +137,15 @@ class RandomStringTest(base.TestCase):
                 512,
                 string.digits,
             ),
-            ({"character_sequences": [{"sequence": "ab"}]}, 32, "ab"),
+            ({"character_sequences": [{"sequence": "_"}]}, 32, alnum + "_"),
+            (
+                {
+                    "character_sequences": [{"sequence": "ab"}],
+                    "character_classes": [],
+                },
+                32,
+                "ab",
+            ),
             (
                 {
                     "character_sequences": [{"sequence": "_"}],
@@ -166,6 +174,13 @@ class RandomStringTest(base.TestCase):
         self.assertEqual(3, sum(c.isdigit() for c in value))
         self.assertEqual(2, sum(c.islower() for c in value))
         self.assertEqual(1, value.count("%"))
+
+    def test_own_sequences_go_with_the_default_class(self):
+        """A list of sequences leaves character_classes at its default."""
+        value = self.value(
+            {"length": 2, "character_sequences": [{"sequence": "_"}]}
+        )
+        self.assertEqual(1, value.count("_"), value)
 
     def test_too_short(self):
         rsrc = made(
