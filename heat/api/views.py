@@ -130,6 +130,14 @@ class Links:
         """A link to the thing an identity names."""
         return {"href": self.stack(identity, path), "rel": rel}
 
+    def stacks(self, tenant: str, query: str, rel: str) -> dict[str, str]:
+        """A link to a list of stacks.
+
+        :param query: without ``?``
+        """
+        where = f"{self.root}/v1/{_quoted(tenant)}/stacks"
+        return {"href": f"{where}?{query}", "rel": rel}
+
     def versions(self) -> dict[str, str]:
         """A link to version 1."""
         return {"href": f"{self.root}/v1/", "rel": "self"}

@@ -39,12 +39,13 @@ def order(
     """The columns to sort by, each with whether it descends.
 
     :param columns: what one may sort by, by name
-    :param sort_dir: ``asc``, ``desc`` or None for the default's
+    :param sort_dir: ``asc``, ``desc``; None: the default's, or ``asc`` where
+        keys are given
     :param default: key and direction when no keys are given
     :param last: a unique column, which decides between equals
     :raises Invalid: an unknown key or direction
     """
-    direction = sort_dir or default[1]
+    direction = sort_dir or ("asc" if sort_keys else default[1])
     if direction not in ("asc", "desc"):
         raise exception.Invalid(
             reason=_("sort_dir is '%s', it must be 'asc' or 'desc'.")

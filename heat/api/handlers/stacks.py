@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib import parse
 
 from heat.api import schemas, stack_request, urlfetch, views
 from heat.api.request import Answer, Call
@@ -46,7 +47,20 @@ def index(call: Call) -> Answer:
     }
     if call.query.get("with_count"):
         body["count"] = call.engine.count_stacks(context, **chosen)
+    if rows and len(rows) == call.query.get("limit"):
+        body["links"] = [_next(call, body["stacks"][-1]["id"])]
     return Answer(body)
+
+
+def _next(call: Call, marker: str) -> dict[str, str]:
+    """A link to the page behind a full one, as deployed APIs give it."""
+    query = [
+        pair
+        for pair in parse.parse_qsl(call.raw_query, keep_blank_values=True)
+        if pair[0] != "marker"
+    ]
+    query.append(("marker", marker))
+    return call.links.stacks(call.tenant, parse.urlencode(query), "next")
 
 
 def detail(call: Call) -> Answer:

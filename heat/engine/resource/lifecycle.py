@@ -269,6 +269,8 @@ class Operation:
     :param monotonic: the clock, in seconds
     :param is_free: tells whether it may have an object of this id that is
         found for it; None: any
+    :param snapshot_first: for DELETE: have the plug-in make a snapshot, and
+        delete the object when there is one
     """
 
     def __init__(
@@ -281,6 +283,7 @@ class Operation:
         arguments: tuple[Any, ...] = (),
         monotonic: Callable[[], float] = time.monotonic,
         is_free: Callable[[str], bool] | None = None,
+        snapshot_first: bool = False,
     ) -> None:
         self.rsrc = rsrc
         self.action = action
@@ -292,6 +295,10 @@ class Operation:
         self._arguments = arguments
         self._monotonic = monotonic
         self._is_free = is_free
+        #: the snapshot is there
+        self.has_snapshot = False
+        # What is asked of the plug-in now.
+        self._doing = state.SNAPSHOT if snapshot_first else action
         self._started = monotonic()
         self._change: _Change | None = None
         self._steps: Iterator[Any] | None = None
@@ -306,12 +313,7 @@ class Operation:
         """
         with self._wrapped(starting=True):
             self._set_state(state.IN_PROGRESS)
-            arguments = self._prepare()
-            handle = self._method("handle_%s")
-            if handle is not None:
-                self.token = handle(*arguments)
-            if inspect.isgenerator(self.token):
-                self._steps, self.token = self.token, None
+            self._call(*self._prepare())
         return self.poll()
 
     def poll(self) -> Done | Waiting:
@@ -319,7 +321,7 @@ class Operation:
         with self._wrapped():
             self._check_time()
             try:
-                ready = self._step()
+                ready = self._step() and self._go_on()
             except outcomes.PollDelay as delay:
                 return self._waiting(delay.period)
             if not ready:
@@ -343,7 +345,31 @@ class Operation:
     # -- parts ----------------------------------------------------------------
 
     def _method(self, pattern: str) -> Callable[..., Any] | None:
-        return getattr(self.rsrc, pattern % self.action.lower(), None)
+        return getattr(self.rsrc, pattern % self._doing.lower(), None)
+
+    def _call(self, *arguments: Any) -> None:
+        handle = self._method("handle_%s")
+        try:
+            self.token = None if handle is None else handle(*arguments)
+        except Exception as exc:
+            if self._doing == self.action or not self.rsrc.says_gone(exc):
+                raise
+            # There is nothing to make a snapshot of.
+            self._doing = self.action
+            return self._call()
+        if inspect.isgenerator(self.token):
+            self._steps, self.token = self.token, None
+
+    def _go_on(self) -> bool:
+        """Do what comes after a snapshot; tell whether all is done."""
+        if self._doing == self.action:
+            return True
+        self._doing = self.action
+        if self._method("handle_%s") is not None:
+            self.has_snapshot = True
+            self.remark = _("a snapshot was made first")
+        self._call()
+        return self._step()
 
     def _set_state(self, status: str, reason: str = "") -> None:
         if self.action in state.ACTIONS:

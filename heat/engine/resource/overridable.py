@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine import attributes, clients, support
-from heat.engine.resource import crud
+from heat.engine import attributes, clients, rsrc_defn, support
+from heat.engine.resource import crud, external
 from heat.engine.resource.memory import Memory
 
 
@@ -35,6 +35,7 @@ class Overridable(Memory):
     if TYPE_CHECKING:
         # What the other half adds.
         name: str
+        t: rsrc_defn.ResourceDefinition
 
         def type(self) -> str: ...
 
@@ -104,7 +105,8 @@ class Overridable(Memory):
     resumes_create: ClassVar[bool] = False
     #: classes of one family take each other's objects over; None: none does
     family: ClassVar[str | None] = None
-    #: properties may have keys, and attributes names, of no schema
+    #: properties may have keys, and attributes names, of no schema; and
+    #: policies may say what they like
     accepts_anything: ClassVar[bool] = False
 
     def validate(self) -> None:
@@ -115,8 +117,29 @@ class Overridable(Memory):
         """
         if not self.accepts_anything:
             self.properties.validate()
-        if self.update_policy_schema:
+            self.validate_policies()
+
+    @classmethod
+    def makes_snapshots(cls) -> bool:
+        """Whether there can be a snapshot of what is to be deleted."""
+        return hasattr(cls, "handle_snapshot")
+
+    def validate_policies(self) -> None:
+        """Check that the type can do what its policies say.
+
+        :raises heat.common.exception.StackValidationFailed: naming the
+            place
+        """
+        if self.update_policy_schema or self.t.section("update_policy"):
             self.update_policy.validate()
+        if (
+            self.t.deletion_policy() == external.SNAPSHOT
+            and not self.makes_snapshots()
+        ):
+            raise exception.StackValidationFailed(
+                path=["resources", self.name, "deletion_policy"],
+                message=_('"Snapshot" deletion policy not supported'),
+            )
 
     def translation_rules(self, properties: Any) -> Any:
         """The :class:`heat.engine.translation.TranslationRule` list."""
@@ -272,6 +295,12 @@ class Overridable(Memory):
             return {}
         return self.parse_live_resource_data(resource_properties, data)
 
+    def says_gone(self, error: BaseException | None) -> bool:
+        """Whether an error says that the object is not there."""
+        if self.default_client_name is None:
+            return isinstance(error, exception.NotFound)
+        return bool(self.client_plugin().is_not_found(error))
+
     def get_live_resource_data(self) -> Any:
         """The live object.
 
@@ -280,9 +309,7 @@ class Overridable(Memory):
         try:
             return self._show_resource()
         except Exception as exc:
-            if self.default_client_name and (
-                self.client_plugin().is_not_found(exc)
-            ):
+            if self.default_client_name and self.says_gone(exc):
                 raise exception.EntityNotFound(
                     entity="Resource", name=self.name
                 ) from exc

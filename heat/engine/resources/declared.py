@@ -69,6 +69,11 @@ class Declared(resource.Resource):
     def is_service_available(cls, context: Any) -> tuple[bool, str | None]:
         return False, _("this installation has no plug-in for it")
 
+    @classmethod
+    def makes_snapshots(cls) -> bool:
+        """Nobody knows here, so it is not refused."""
+        return True
+
     def handle_create(self) -> Any:
         _available, reason = self.is_service_available(self.context)
         raise exception.ResourceTypeUnavailable(

@@ -31,6 +31,9 @@ from heat.engine.resources import stack_resource
 from heat.engine.template import base as template_base
 from heat.engine.template import source
 
+#: Begins an attribute of a resource inside, ``resource.<name>.<attribute>``.
+INNER = "resource."
+
 #: Classes kept, the one used last longest.
 _KEPT = 256
 
@@ -81,6 +84,9 @@ class TemplateResource(stack_resource.StackResource):
     def _template_digest(self) -> str:
         return self.template_digest
 
+    def validate_policies(self) -> None:
+        """Any will do: they are what ``resource_facade`` gives inside."""
+
     def handle_create(self) -> None:
         self.create_with_template(self.child_template(), self.child_params())
 
@@ -91,6 +97,28 @@ class TemplateResource(stack_resource.StackResource):
             self.properties_schema, self.context
         )
         self.update_with_template(self.child_template(), self.child_params())
+
+    # -- attributes --------------------------------------------------------
+
+    @classmethod
+    def offers(cls, attribute: str) -> bool:
+        """Outputs, and ``resource.<name>`` of what is inside."""
+        return attribute.startswith(INNER) or super().offers(attribute)
+
+    def FnGetAtt(self, key: str, *path: Any) -> Any:
+        """An output, or an attribute of a resource inside: its id when
+        ``resource.<name>`` is all that is asked."""
+        if not key.startswith(INNER) or key in self.attributes:
+            return super().FnGetAtt(key, *path)
+        view = self.nested()
+        if view is None:
+            return None
+        name, _dot, rest = key.removeprefix(INNER).partition(".")
+        inner = self._children().resource(view, name)
+        # What is further inside is asked of the one that has it.
+        words = [rest] if rest.startswith(INNER) else rest.split(".")
+        asked = (*words, *path) if rest else path
+        return inner.FnGetAtt(*asked) if asked else inner.FnGetRefId()
 
 
 _lock = threading.Lock()

@@ -80,7 +80,7 @@ class EventEndpoint(base.Endpoint):
                 limit=limit,
                 marker=marker,
                 sort_keys=keys or None,
-                sort_dir=sort_dir,
+                sort_dir=sort_dir or "desc",
             )
             return [
                 presenters.event(

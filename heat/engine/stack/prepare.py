@@ -202,6 +202,7 @@ def _check(
     # Far too many are refused before each of them is looked at.
     nesting.tree.allow(made.t.sure_resources())
     made.validate(context)
+    made.t.check_declarations()
     nesting.tree.add(len(made.resource_definitions))
     check_order(made)
     view = gather.stack_view(engine, stack, made, context, nesting)

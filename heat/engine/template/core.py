@@ -102,7 +102,19 @@ class Template(abc.ABC):
 
     @abc.abstractmethod
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """The groups: ``{label, description, parameters}``."""
+        """The groups: ``{label, description, parameters}``.
+
+        :raises StackValidationFailed: for a wrong group
+        """
+
+    def check_declarations(self) -> None:
+        """Check of the parameters what nothing but users and clients read.
+
+        For templates that are new: of a stored one it must not matter.
+
+        :raises StackValidationFailed: naming the place
+        """
+        self.parameter_groups()
 
     @abc.abstractmethod
     def condition_definitions(self) -> Mapping[str, Any]:

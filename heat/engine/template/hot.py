@@ -288,6 +288,11 @@ class HOTemplate(core.Template):
             self.sections["parameter_groups"], self.sections["parameters"]
         )
 
+    def check_declarations(self) -> None:
+        super().check_declarations()
+        if self.spec.tags:
+            reader.check_tags(self.sections["parameters"])
+
     def condition_definitions(self) -> Mapping[str, Any]:
         conditions: Mapping[str, Any] = self.sections.get("conditions", {})
         return conditions

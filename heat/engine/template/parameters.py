@@ -325,6 +325,22 @@ def _read_inside(
     )
 
 
+def check_tags(section: Mapping[str, Any]) -> None:
+    """Check that tags are lists, where a template is new.
+
+    Reading is no place for it: stacks are stored whose tags are a text.
+
+    :param section: plain values, which could be read
+    :raises StackValidationFailed: naming the place
+    """
+    for name, value in section.items():
+        if isinstance(value.get("tags"), str):
+            raise _wrong(
+                f"parameters.{name}.tags",
+                _("Tags property should be a list for parameter: %s") % name,
+            )
+
+
 def read_groups(value: Any, declared: Any) -> list[dict[str, Any]]:
     """The parameter groups.
 
@@ -334,6 +350,15 @@ def read_groups(value: Any, declared: Any) -> list[dict[str, Any]]:
     """
     if value is None:
         return []
+    try:
+        return _read_groups(value, declared)
+    except exception.StackValidationFailed as exc:
+        raise exception.StackValidationFailed(
+            _("Parameter Groups error"), exc.path, exc.error_message
+        ) from exc
+
+
+def _read_groups(value: Any, declared: Any) -> list[dict[str, Any]]:
     section = "parameter_groups"
     if not isinstance(value, list):
         raise _wrong(section, _("Must be a list of groups"))

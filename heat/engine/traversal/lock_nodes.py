@@ -180,7 +180,7 @@ class Unlocking:
         except exception.ResourceFailure as exc:
             if isinstance(exc.exc, LockTakenOver):
                 self.remark = _("left locked: %s") % exc.exc
-            elif self._is_gone(exc.exc):
+            elif self._rsrc.says_gone(exc.exc):
                 self.remark = _("the object is gone")
             else:
                 raise
@@ -189,11 +189,6 @@ class Unlocking:
         if isinstance(progress, lifecycle.Done):
             self._rsrc.lock_found = None
         return progress
-
-    def _is_gone(self, error: BaseException | None) -> bool:
-        if self._rsrc.default_client_name is None:
-            return isinstance(error, exception.NotFound)
-        return bool(self._rsrc.client_plugin().is_not_found(error))
 
 
 class Releasing:

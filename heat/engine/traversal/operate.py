@@ -23,6 +23,7 @@ from heat.engine.resource import (
     Resource,
     UpdateReplace,
     child,
+    external,
     lifecycle,
     ownership,
     resumption,
@@ -108,6 +109,24 @@ def _operation(
         timeout_at=timeout_at,
         monotonic=engine.monotonic,
         is_free=functools.partial(found.is_free, engine, scene, node),
+        snapshot_first=_snapshot_first(task, rsrc),
+    )
+
+
+def _snapshot_first(task: Task, rsrc: Resource) -> bool:
+    """Whether a snapshot is made before the object is deleted.
+
+    Not of one that was never whole, nor a second one when the delete after
+    it failed.
+    """
+    row = task.node.row
+    return (
+        task.action == "DELETE"
+        and row.physical_id is not None
+        and (row.action != "CREATE" or row.status == "COMPLETE")
+        and external.allowed(False, rsrc.t.deletion_policy()).snapshot_first
+        and rsrc.makes_snapshots()
+        and not getattr(task.operation, "has_snapshot", False)
     )
 
 

@@ -70,7 +70,8 @@ class PaginationTest(base.TestCase):
                 for key in [*(sort_keys or ["a"]), "id"]
             ]
 
-        records.sort(key=rank, reverse=sort_dir != "asc")
+        down = sort_dir == "desc" or not (sort_dir or sort_keys)
+        records.sort(key=rank, reverse=down)
         self.assertEqual([each["id"] for each in records], found)
 
     def _page(self, conn, sort_keys, sort_dir, marker, limit):

@@ -533,7 +533,9 @@ class ResourceTest(EngineTest):
 class EventTest(EngineTest):
     def test_events(self):
         identity = self.create()
-        found = self.client.list_events(self.ctx, identity)
+        found = self.client.list_events(self.ctx, identity, sort_dir="asc")
+        newest = self.client.list_events(self.ctx, identity)
+        self.assertEqual(found[::-1], newest)
         self.assertEqual(
             [
                 ("one", "IN_PROGRESS"),
@@ -559,7 +561,7 @@ class EventTest(EngineTest):
         one = self.client.list_events(
             self.ctx, identity, filters={"resource_name": ["one"]}
         )
-        self.assertEqual([found[0], found[3]], one)
+        self.assertEqual([found[3], found[0]], one)
 
     def test_of_a_project(self):
         self.create("one")

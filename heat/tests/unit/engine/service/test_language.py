@@ -13,7 +13,11 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
+from heat.engine.resource.overridable import Overridable
 from heat.engine.template import base as template_base
+from heat.engine.template import core, hot
 from heat.tests import base, inprocess
 
 HOT = {"heat_template_version": "2018-08-31"}
@@ -25,6 +29,40 @@ SERVER = HOT | {
         },
     }
 }
+
+
+RESOURCE = {"type": "OS::Heat::TestResource"}
+GROUPS = "Parameter Groups error: parameter_groups"
+
+
+def declaring(groups=None, **more):
+    return HOT | {
+        "parameters": {"p": {"type": "string", "default": "x", **more}},
+        "parameter_groups": groups,
+    }
+
+
+def having(**more):
+    return HOT | {"resources": {"a": RESOURCE | more}}
+
+
+#: What was accepted once, so that there are stacks that have it.
+LATELY_WRONG = (
+    (declaring([{"parameters": ["zz"]}]), GROUPS),
+    (declaring([{"parameters": ["p"]}, {"parameters": ["p"]}]), GROUPS),
+    (declaring([{"label": "x"}]), GROUPS),
+    (declaring([{"parameters": "p"}]), GROUPS),
+    (declaring(["x"]), GROUPS),
+    (declaring(tags="x"), "Tags property should be a list for parameter: p"),
+    (
+        having(update_policy={"foo": {}}),
+        "Property error: resources.a.update_policy: Unknown Property foo",
+    ),
+    (
+        having(deletion_policy="Snapshot"),
+        '"Snapshot" deletion policy not supported',
+    ),
+)
 
 
 class LanguageTest(base.TestCase):
@@ -157,6 +195,57 @@ class LanguageTest(base.TestCase):
         self.assertEqual({"n"}, set(nested))
         self.assertEqual("a.yaml", nested["n"]["Type"])
         self.assertEqual("String", nested["n"]["Parameters"]["p"]["Type"])
+
+    def test_wrong_in_a_validation_is_wrong_in_a_stack(self):
+        path = self.create("right", having())
+        for template, words in LATELY_WRONG:
+            body = {"stack_name": "wrong", "template": template}
+            for method, route in (
+                ("POST", "/validate"),
+                ("POST", "/stacks/preview"),
+                ("POST", "/stacks"),
+                ("PUT", path),
+                ("PUT", f"{path}/preview"),
+            ):
+                with self.subTest(words, method=method, route=route):
+                    answer = self.service.call(method, route, body)
+                    self.refused(answer, "StackValidationFailed", words)
+
+    def test_stored_before_it_was_wrong(self):
+        """Such stacks can be looked at, repaired and deleted."""
+        with (
+            mock.patch.object(core.Template, "check_declarations"),
+            mock.patch.object(hot.HOTemplate, "check_declarations"),
+            mock.patch.object(Overridable, "validate_policies"),
+        ):
+            paths = [
+                self.create(f"stored-{number}", template)
+                for number, (template, _words) in enumerate(LATELY_WRONG)
+            ]
+        for number, path in enumerate(paths):
+            self.assertEqual(
+                "CREATE_COMPLETE",
+                self.service.get(path)["stack"]["stack_status"],
+            )
+            if number % 2:
+                answer = self.service.call("PUT", path, {"template": having()})
+                self.assertEqual(202, answer.status_code, answer.text)
+                self.wait(path, "UPDATE_COMPLETE")
+            answer = self.service.call("DELETE", path)
+            self.assertEqual(204, answer.status_code, answer.text)
+            self.wait(path, "DELETE_COMPLETE")
+
+    def create(self, name, template):
+        answer = self.service.call(
+            "POST", "/stacks", {"stack_name": name, "template": template}
+        )
+        self.assertEqual(201, answer.status_code, answer.text)
+        path = f"/stacks/{name}/{answer.get_json()['stack']['id']}"
+        self.wait(path, "CREATE_COMPLETE")
+        return path
+
+    def wait(self, path, state):
+        self.service.wait(path.rpartition("/")[2], state)
 
     def test_types_without_a_plug_in(self):
         kind = "ResourceTypeUnavailable"

@@ -151,7 +151,9 @@ class StackListTest(ListTest):
             ("sort_keys=stack_name&sort_dir=asc", names),
             ("sort_keys=name&sort_dir=desc", names[::-1]),
             ("sort_keys=creation_time&sort_dir=asc", born),
-            ("sort_keys=created_at", born[::-1]),
+            ("sort_keys=created_at", born),
+            ("sort_dir=asc", born),
+            ("sort_keys=stack_name", names),
             ("sort_keys=stack_status,stack_name&sort_dir=asc", names),
             ("sort_keys=stack_status;stack_name&sort_dir=asc", names),
             ("sort_keys=action&sort_keys=name&sort_dir=asc", names),
@@ -166,15 +168,36 @@ class StackListTest(ListTest):
                 every = self.names(f"show_nested=1{sort}")
                 seen, marker = [], ""
                 while True:
-                    page = self.service.get(
+                    body = self.service.get(
                         f"/stacks?limit=2&show_nested=1{sort}{marker}"
-                    )["stacks"]
+                    )
+                    page = body["stacks"]
                     self.assertLessEqual(len(page), 2)
+                    self.assertEqual(len(page) == 2, "links" in body)
                     if not page:
                         break
                     seen += [stack["stack_name"] for stack in page]
                     marker = f"&marker={page[-1]['id']}"
                 self.assertEqual(every, seen)
+
+    def test_a_full_page_names_the_next(self):
+        query = "sort_keys=name&limit=1&tags_any=red"
+        seen = []
+        while query:
+            body = self.service.get(f"/stacks?{query}")
+            seen += [stack["stack_name"] for stack in body["stacks"]]
+            [link] = body.get("links") or [None]
+            if link:
+                self.assertEqual("next", link["rel"])
+                where, _mark, query = link["href"].partition("?")
+                self.assertTrue(where.endswith("/stacks"), where)
+                self.assertEqual(1, query.count("marker="))
+            else:
+                query = ""
+        self.assertEqual(sorted(self.names("tags=red")), seen)
+
+    def test_an_empty_page(self):
+        self.assertNotIn("links", self.service.get("/stacks?limit=0"))
         self.assertEqual([], self.names("limit=0"))
 
     def test_count(self):
@@ -330,7 +353,10 @@ class EventListTest(ListTest):
     def test_pages_and_order(self):
         every = [event["id"] for event in self.events("")]
         self.assertEqual(
-            every[::-1], [e["id"] for e in self.events("sort_dir=desc")]
+            every, [e["id"] for e in self.events("sort_dir=desc")]
+        )
+        self.assertEqual(
+            every[::-1], [e["id"] for e in self.events("sort_dir=asc")]
         )
         seen, marker = [], ""
         for _page in itertools.count():

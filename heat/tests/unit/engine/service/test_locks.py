@@ -211,7 +211,7 @@ class LockTest(test_endpoints.EngineTest):
             for each in call.list_events(ctx, identity)
             if each["resource_action"] == "UNLOCK"
         ]
-        self.assertIn("check 2 (last by bob)", reasons[-1])
+        self.assertIn("check 2 (last by bob)", reasons[0])
 
     def test_whatever_reads_works(self):
         identity = self.create(template=test_endpoints.TEMPLATE)
@@ -310,7 +310,7 @@ class LockTest(test_endpoints.EngineTest):
             lock.ignores_signal(engine, self.ctx, stack, "r", modifies=False)
         )
         self.assertTrue(lock.ignores_signal(engine, self.ctx, stack, "r"))
-        last = self.client.list_events(self.ctx, identity)[-1]
+        last = self.client.list_events(self.ctx, identity)[0]
         self.assertEqual(
             "signal ignored: stack is locked", last["resource_status_reason"]
         )

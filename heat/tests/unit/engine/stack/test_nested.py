@@ -352,6 +352,53 @@ class CreateTest(NestedTest):
         self.assertEqual({"color": "blue"}, outputs["meta"])
         self.assertTrue(outputs["policy"].endswith(" Delete"))
 
+    def test_any_policy_is_what_the_template_makes_of_it(self):
+        outer = nest(word="w") | {
+            "deletion_policy": "Snapshot",
+            "update_policy": {"any": {"thing": 1}},
+        }
+        self.make(hot({"n": outer}))
+
+    def test_any_policy_of_what_stands_for_any_type(self):
+        outer = {
+            "type": "OS::Heat::None",
+            "deletion_policy": "Snapshot",
+            "update_policy": {"any": {"thing": 1}},
+        }
+        self.make(hot({"n": outer}))
+
+    def test_attributes_of_what_is_inside(self):
+        """Those that no output of the template tells; deeper ones too."""
+        middle = hot({"m": nest(word="deep")})
+        outs = {
+            name: {"value": attr("n", f"resource.{name}")}
+            for name in ("m", "m.resource.in", "m.resource.in.output")
+        }
+        template = hot({"n": nest("middle.yaml")}, outs)
+        files = FILES | {"middle.yaml": text(middle)}
+        stack = self.make(template, files)
+        child = self.child(stack)
+        living = self.world.living(self.child(child, "m"))
+        wanted = {
+            "m.resource.in": living["in"].physical_id,
+            "m.resource.in.output": "deep",
+        }
+        got = self.world.outputs(stack)
+        self.assertIn(f"/{self.child(child, 'm')}", got.pop("m"))
+        self.assertEqual(wanted, got)
+        # Asked for afterwards, and by a resource; what is not there is None.
+        path = ["n", "resource.m", "word"]
+        template["resources"]["r"] = res({"get_attr": path})
+        template["outputs"] = {
+            "r": {"value": attr("r")},
+            "none": {"value": attr("n", "resource.nobody.x")},
+        }
+        self.update(stack, template, files)
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertEqual(
+            {"r": "deep", "none": None}, self.world.outputs(stack)
+        )
+
     def test_a_failing_child_fails_its_parent(self):
         child = hot({"in": res(fail=True)})
         stack = self.begin(

@@ -233,6 +233,11 @@ ERRORS = (
         "parameters.p.dflt: ",
     ),
     (
+        stacks.NEWEST,
+        "parameters: {p: {type: string, default: x, tags: 'a, b'}}",
+        "parameters.p.tags: Tags property should be a list for parameter: p",
+    ),
+    (
         "2017-09-01",
         "parameters: {p: {type: string, tags: [a]}}",
         "parameters.p.tags: ",
@@ -294,7 +299,7 @@ ERRORS = (
     (
         stacks.NEWEST,
         "parameter_groups: [{label: a, parameters: [p]}]",
-        "parameter_groups[0].parameters: ",
+        "Parameter Groups error: parameter_groups[0].parameters: ",
     ),
     (stacks.NEWEST, "parameter_groups: [{a: b}]", "parameter_groups[0].a: "),
     (stacks.NEWEST, "parameter_groups: [a]", "parameter_groups[0]: "),
@@ -316,7 +321,7 @@ class ErrorTest(base.TestCase):
                 try:
                     made = stacks.stack(text, version)
                     made.validate()
-                    made.t.parameter_groups()
+                    made.t.check_declarations()
                 except (
                     exception.Invalid,
                     exception.StackValidationFailed,
