@@ -77,10 +77,7 @@ def plan(engine: Engine, scene: Scene, node: Node) -> None:
 def operation(
     scene: Scene, node: Node, action: str, timeout_at: float, clock: Clock
 ) -> ownership.Steps | None:
-    """What locks or releases an object; None: nothing of the kind is asked.
-
-    A delete of what we have locked releases it first.
-    """
+    """What locks or releases an object; None: nothing of the kind is asked."""
     rsrc = node.rsrc
     if rsrc is None:
         return None
@@ -88,15 +85,21 @@ def operation(
         stack = scene.stack
         arguments = (stack.lock_wanted, stack.lock_reason)
         return Locking(rsrc, arguments, timeout_at, clock)
-    unlock = Unlocking(rsrc, timeout_at, clock)
     if action == "UNLOCK" or node.step is decide.Step.RELEASE:
-        return unlock
-    if action != "DELETE" or rsrc.lock_found is None:
-        return None
-    delete = lifecycle.Operation(
-        rsrc, action, timeout_at=timeout_at, monotonic=clock
-    )
-    return Releasing(unlock, delete)
+        return Unlocking(rsrc, timeout_at, clock)
+    return None
+
+
+def released_first(
+    rsrc: Resource,
+    delete: lifecycle.Operation,
+    timeout_at: float,
+    clock: Clock,
+) -> ownership.Steps:
+    """A delete, which releases the object first if we have locked it."""
+    if rsrc.lock_found is None:
+        return delete
+    return Releasing(Unlocking(rsrc, timeout_at, clock), delete)
 
 
 class Locking:
@@ -194,8 +197,17 @@ class Unlocking:
 class Releasing:
     """Releases the object before it is deleted."""
 
-    def __init__(self, unlock: Unlocking, then: ownership.Steps) -> None:
+    def __init__(self, unlock: Unlocking, then: lifecycle.Operation) -> None:
         self._left: list[ownership.Steps] = [unlock, then]
+        self._then = then
+
+    @property
+    def remark(self) -> str:
+        return self._then.remark
+
+    @property
+    def has_snapshot(self) -> bool:
+        return self._then.has_snapshot
 
     def start(self) -> Progress:
         return self._go_on(self._left[0].start())

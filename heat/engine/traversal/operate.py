@@ -102,7 +102,7 @@ def _operation(
         return ownership.Untouched()
     cleans = node.step is Step.CLEAN
     changes = task.action == "UPDATE" and not cleans
-    return lifecycle.Operation(
+    made = lifecycle.Operation(
         rsrc,
         lifecycle.CLEAN_UP if cleans else task.action,
         before=gather.before(node) if changes else None,
@@ -111,6 +111,9 @@ def _operation(
         is_free=functools.partial(found.is_free, engine, scene, node),
         snapshot_first=_snapshot_first(task, rsrc),
     )
+    if task.action != "DELETE":
+        return made
+    return lock_nodes.released_first(rsrc, made, timeout_at, engine.monotonic)
 
 
 def _snapshot_first(task: Task, rsrc: Resource) -> bool:

@@ -50,9 +50,25 @@ class Kept(resource.Resource):
     def handle_delete(self):
         self._ask("delete")
 
+    def handle_lock(self, level, reason):
+        self._ask("lock")
+
+    def handle_unlock(self):
+        self._ask("unlock")
+
+
+class Unlockable(resource.Resource):
+    properties_schema = {}
+
+    def handle_create(self):
+        self.resource_id_set("b")
+
+    def handle_lock(self, level, reason):
+        raise Exception("no")
+
 
 def resource_mapping():
-    return {"Test::Kept": Kept}
+    return {"Test::Kept": Kept, "Test::Unlockable": Unlockable}
 """
 
 _SNAPSHOT = ["snapshot", "look 2", "look 2"]
@@ -140,3 +156,20 @@ class SnapshotFirstTest(base.TestCase):
         self.service.create("s", self.template("Delete"))
         self.end()
         self.assertEqual(["delete"], self.delete())
+
+    def test_after_it_was_released(self):
+        template = self.template()
+        template["resources"]["b"] = {
+            "type": "Test::Unlockable",
+            "depends_on": "a",
+        }
+        stack_id = self.service.create("s", template)
+        answer = self.service.call(
+            "POST",
+            f"/stacks/s/{stack_id}/actions",
+            {"lock": {"level": "all"}},
+        )
+        self.assertLess(answer.status_code, 300, answer.text)
+        self.service.wait(stack_id, "LOCK_FAILED")
+        self.assertEqual(["create", "lock"], self.end())
+        self.assertEqual(["unlock", *_SNAPSHOT, "delete"], self.delete())
