@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -32,6 +33,11 @@ from heat.common.i18n import _
 # 65,535 bytes of what sealing makes of one.
 _ADOPTS = "adopts."
 _PIECE = 40_000
+
+# What the reason of a stack says of its first resource that failed.
+_FAILURE = re.compile(
+    r"Resource [A-Z]+ failed: (\w+): (resources[.\[].+?): (.*)", re.DOTALL
+)
 
 
 def id_of(row_uuid: str) -> str:
@@ -107,6 +113,17 @@ class State:
     action: str
     status: str
     reason: str
+
+    def failure(self) -> exception.HeatException:
+        """Why it failed, as an error that its resource can raise.
+
+        The error of a resource inside keeps its class and its place, which
+        the name of this resource is put in front of.
+        """
+        found = _FAILURE.fullmatch(self.reason)
+        if found is None:
+            return exception.Error(self.reason)
+        return exception.HeatExceptionWithPath(*found.groups())
 
 
 def output_value(

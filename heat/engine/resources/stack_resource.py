@@ -332,7 +332,7 @@ class StackResource(stack_handover.Handover):
         if state.status == self.IN_PROGRESS:
             raise resource.PollDelay(POLL_SECONDS)
         if state.status == self.FAILED:
-            raise exception.Error(state.reason)
+            raise state.failure()
         if made:
             self._keep_reference()
         return True
@@ -361,7 +361,7 @@ class StackResource(stack_handover.Handover):
         if state is None:
             return True
         if (state.action, state.status) == (self.DELETE, self.FAILED):
-            raise exception.Error(state.reason)
+            raise state.failure()
         raise resource.PollDelay(POLL_SECONDS)
 
     def _act(self, action: str) -> None:

@@ -205,7 +205,11 @@ class ResourceGroupTest(GroupTest):
         stack = self.begin(hot({"n": group(2, res(fail=True))}))
         self.world.run()
         self.assertState("CREATE_FAILED", stack)
-        self.assertIn("resources.n: ", self.world.stack(stack).status_reason)
+        self.assertEqual(
+            "Resource CREATE failed: ValueError: resources.n.resources[0]: "
+            "Test Resource failed 0",
+            self.world.stack(stack).status_reason,
+        )
         self.update(stack, hot({"n": group(2)}))
         self.assertState("UPDATE_COMPLETE", stack)
         self.assertEqual({"0", "1"}, set(self.members(stack)))

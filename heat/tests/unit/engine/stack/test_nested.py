@@ -406,9 +406,11 @@ class CreateTest(NestedTest):
         )
         self.world.run()
         self.assertState("CREATE_FAILED", stack)
-        reason = self.world.stack(stack).status_reason
-        self.assertIn("resources.n: ", reason)
-        self.assertIn("resources.in: ", reason)
+        self.assertEqual(
+            "Resource CREATE failed: ValueError: resources.n.resources.in: "
+            "Test Resource failed in",
+            self.world.stack(stack).status_reason,
+        )
         self.assertState("CREATE_FAILED", self.child(stack))
 
     def test_a_rollback_leaves_no_child(self):
