@@ -134,7 +134,9 @@ class TemplateEndpoint(base.Endpoint):
             {
                 "version": name,
                 "type": "hot" if name.startswith("heat") else "cfn",
-                "aliases": list(aliases),
+                "aliases": [
+                    f"{name.partition('.')[0]}.{alias}" for alias in aliases
+                ],
             }
             for name, aliases in sorted(template_base.known_versions().items())
         ]

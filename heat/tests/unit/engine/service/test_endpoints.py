@@ -580,6 +580,11 @@ class TemplateTest(EngineTest):
         versions = self.client.list_template_versions(self.ctx)
         names = [each["version"] for each in versions]
         self.assertIn("heat_template_version.2013-05-23", names)
+        aliases = {each["version"]: each["aliases"] for each in versions}
+        self.assertEqual(
+            ["heat_template_version.newton"],
+            aliases["heat_template_version.2016-10-14"],
+        )
         for name in names:
             with self.subTest(name=name):
                 found = self.client.list_template_functions(self.ctx, name)
