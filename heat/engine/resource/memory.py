@@ -177,7 +177,7 @@ class Memory:
         self._metadata = dict(metadata or {})
         self._metadata_changed = True
 
-    def take_back(self) -> str | None:
+    def drop_unstorable(self) -> str | None:
         """Drop what can't be stored of what a plug-in told.
 
         :returns: what that was, for people; None: there was nothing

@@ -250,7 +250,7 @@ def cancelled(task: Task, reason: str) -> Result:
 
 def _failed(task: Task, error: Exception) -> Result:
     if task.node.rsrc is not None:
-        task.node.rsrc.take_back()
+        task.node.rsrc.drop_unstorable()
     error = kept(error, task.node.row.name)
     if not isinstance(error, exception.ResourceFailure):
         error = exception.ResourceFailure(
@@ -263,7 +263,7 @@ def _succeeded(scene: Scene, task: Task) -> Result:
     result = Result(task.node, task)
     task.remark = getattr(task.operation, "remark", "") or task.remark
     rsrc = task.node.rsrc
-    if rsrc is not None and (wrong := rsrc.take_back()):
+    if rsrc is not None and (wrong := rsrc.drop_unstorable()):
         told = _("%(type)s tells what can't be kept: %(what)s")
         about = {"type": rsrc.type(), "what": wrong}
         return _failed(task, exception.Error(told % about))
