@@ -293,7 +293,7 @@ def _claiming(
     if requires is not None:
         columns.append(("requires", requires))
     key = sa.func.coalesce(_table.c.atomic_key, 0)
-    free = [_table.c.claim_id.is_(None), key == sa.bindparam("the_key")]
+    free = [_IS_FREE, key == sa.bindparam("the_key")]
     if not replaced:
         free.append(_table.c.replaced_by.is_(None))
     if action in ("CREATE", "ADOPT") and not resumes:

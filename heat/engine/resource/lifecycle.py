@@ -364,10 +364,9 @@ class Operation:
         """Do what comes after a snapshot; tell whether all is done."""
         if self._doing == self.action:
             return True
+        self.has_snapshot = True
+        self.remark = _("a snapshot was made first")
         self._doing = self.action
-        if self._method("handle_%s") is not None:
-            self.has_snapshot = True
-            self.remark = _("a snapshot was made first")
         self._call()
         return self._step()
 
