@@ -34,6 +34,9 @@ from heat.common.i18n import _
 _ADOPTS = "adopts."
 _PIECE = 40_000
 
+#: Begins an attribute of a resource inside, ``resource.<name>.<attribute>``.
+INNER = "resource."
+
 # What the reason of a stack says of its first resource that failed.
 _FAILURE = re.compile(
     r"Resource [A-Z]+ failed: (\w+): (resources[.\[].+?): (.*)", re.DOTALL

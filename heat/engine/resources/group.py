@@ -60,9 +60,6 @@ UPDATE_POLICIES = notation.properties("""
     -- once.
 """)
 
-#: Begins an attribute of one member, ``resource.<member>.<attribute>``.
-MEMBER = "resource."
-
 #: The parameter that stands for what nobody knows before it is made.
 _UNKNOWN = "unknown"
 
@@ -149,7 +146,7 @@ class GroupResource(stack_resource.StackResource):
             return template.Asked("", ())
         if name == ATTRIBUTES:
             return template.Asked("", tuple(path))
-        if name.startswith(MEMBER):
+        if name.startswith(child.INNER):
             _word, member, *more = name.split(".")
             return template.Asked(member, (*more, *path))
         return template.Asked("", tuple(key))

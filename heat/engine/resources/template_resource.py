@@ -27,12 +27,10 @@ from typing import Any, ClassVar
 
 from heat.common.i18n import _
 from heat.engine import attributes, function, properties
+from heat.engine.resource import child
 from heat.engine.resources import stack_resource
 from heat.engine.template import base as template_base
 from heat.engine.template import source
-
-#: Begins an attribute of a resource inside, ``resource.<name>.<attribute>``.
-INNER = "resource."
 
 #: Classes kept, the one used last longest.
 _KEPT = 256
@@ -103,20 +101,20 @@ class TemplateResource(stack_resource.StackResource):
     @classmethod
     def offers(cls, attribute: str) -> bool:
         """Outputs, and ``resource.<name>`` of what is inside."""
-        return attribute.startswith(INNER) or super().offers(attribute)
+        return attribute.startswith(child.INNER) or super().offers(attribute)
 
     def FnGetAtt(self, key: str, *path: Any) -> Any:
         """An output, or an attribute of a resource inside: its id when
         ``resource.<name>`` is all that is asked."""
-        if not key.startswith(INNER) or key in self.attributes:
+        if not key.startswith(child.INNER) or key in self.attributes:
             return super().FnGetAtt(key, *path)
         view = self.nested()
         if view is None:
             return None
-        name, _dot, rest = key.removeprefix(INNER).partition(".")
+        name, _dot, rest = key.removeprefix(child.INNER).partition(".")
         inner = self._children().resource(view, name)
         # What is further inside is asked of the one that has it.
-        words = [rest] if rest.startswith(INNER) else rest.split(".")
+        words = [rest] if rest.startswith(child.INNER) else rest.split(".")
         asked = (*words, *path) if rest else path
         return inner.FnGetAtt(*asked) if asked else inner.FnGetRefId()
 
