@@ -68,10 +68,19 @@ class NodeSender(typing.Protocol):
 class SceneKeeper(typing.Protocol):
     """Has traversals at hand for whoever works on their nodes here."""
 
-    def keep(self, scene: typing.Any) -> None:
+    def keep(
+        self,
+        scene: typing.Any,
+        claimed: Sequence[typing.Any],
+        ended: Sequence[typing.Any],
+    ) -> None:
         """Take one that this engine has just begun.
 
         :param scene: a :class:`heat.engine.traversal.scene.Scene`
+        :param claimed: operations that its beginning has claimed, to start
+            now; each is a :class:`heat.engine.traversal.tasks.Task`
+        :param ended: nodes with which there is nothing to do, to be written;
+            each is a :class:`heat.engine.traversal.tasks.Result`
         """
 
 

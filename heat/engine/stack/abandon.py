@@ -28,9 +28,9 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import locks, snapshots, stacks
 from heat.engine.ports import Engine
-from heat.engine.stack import converge, delete, export
+from heat.engine.stack import delete, export
 from heat.engine.stack import snapshots as kept
-from heat.engine.traversal import begin
+from heat.engine.traversal import begin, opening
 
 
 def abandon(
@@ -50,7 +50,7 @@ def abandon(
     told = export.export(engine, context, stack)
     traversal_id = str(uuid.uuid4())
     begun = engine.db.run(lambda conn: _begin(conn, stack, traversal_id))
-    converge.send(engine, context, begun)
+    opening.send(engine, context, begun)
     return told
 
 

@@ -24,8 +24,8 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import locks, stacks
 from heat.engine.ports import Engine
-from heat.engine.stack import converge, lifecycle_plugins
-from heat.engine.traversal import begin, outcome
+from heat.engine.stack import lifecycle_plugins
+from heat.engine.traversal import begin, opening, outcome
 
 # What a cancel may stop, with and without going back.
 CANCELLED_ACTIONS = {
@@ -94,7 +94,7 @@ def _walk(
 
     with lifecycle_plugins.asked(engine, context, stack, action):
         begun = engine.db.run(work)
-    converge.send(engine, context, begun)
+    opening.send(engine, context, begun)
 
 
 def cancel(
@@ -122,7 +122,7 @@ def cancel(
         )
     begun = outcome.cancel(engine, stack, rollback=rollback, guard=guard)
     if begun is not None:
-        converge.send(engine, context, begun)
+        opening.send(engine, context, begun)
 
 
 # -- nested stacks ------------------------------------------------------------

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,7 +25,7 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import locks, stack_tags, stacks, templates
+from heat.db import locks, stack_tags, stacks, sync_points, templates
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource.child import Tree
@@ -38,7 +37,7 @@ from heat.engine.stack import (
     prepare,
 )
 from heat.engine.stack.request import Request
-from heat.engine.traversal import begin, identity, scene, wanted
+from heat.engine.traversal import begin, opening, wanted
 
 # What an update may take the place of: itself and its kind. Other actions
 # must end first.
@@ -111,6 +110,8 @@ def create(
     draft = draft_of(values, tuple(request.args.get("tags") or ()))
     tree = prepare.check(engine, context, draft, prepared)
     order = _order(draft, prepared, str(uuid.uuid4()), adopted)
+    traversal = sync_points.Traversal(stack_id, order.traversal_id)
+    made = prepared.definition
 
     def work(conn: sa.Connection) -> begin.Begun:
         _check_place(conn, engine, draft, child)
@@ -120,55 +121,11 @@ def create(
     with delegation.for_new(engine, context, draft, tree) as creds_id:
         values["user_creds_id"] = creds_id
         with lifecycle_plugins.asked(
-            engine, context, draft, draft.action, prepared.definition
+            engine, context, draft, draft.action, made
         ):
-            begun = engine.db.run(_once(work, stack_id, order.traversal_id))
-    keep(engine, context, begun, prepared.definition)
-    send(engine, context, begun)
+            opened = opening.run(engine, context, traversal, work, made)
+    opening.hand_on(engine, context, opened)
     return draft
-
-
-def _once(
-    work: Callable[[sa.Connection], begin.Begun],
-    stack_id: str,
-    traversal_id: str,
-) -> Callable[[sa.Connection], begin.Begun]:
-    """Work that is not done again when it was and only the answer got lost."""
-    tries = itertools.count()
-
-    def careful(conn: sa.Connection) -> begin.Begun:
-        again = next(tries) > 0
-        return (
-            again and begin.begun_before(conn, stack_id, traversal_id)
-        ) or work(conn)
-
-    return careful
-
-
-def keep(
-    engine: Engine,
-    context: RequestContext,
-    begun: begin.Begun,
-    definition: StackDefinition,
-    before: StackDefinition | None = None,
-) -> None:
-    """Have what was just stored at hand, in place of reading it again.
-
-    :param before: the version that it had
-    """
-    if engine.scenes is None or begun.opening is None:
-        return
-    stack = begun.opening.stack
-    # Who comes with a token is a user; else it is what the stack acts by.
-    asked = context.auth_token and context.deferred is None
-    if stack.user_creds_id is not None or asked:
-        context = engine.db.read(
-            lambda conn: identity.with_credentials(conn, stack, context)
-        )
-    definition.version_id = stack.raw_template_id
-    engine.scenes.keep(
-        scene.Scene.opened(begun.opening, definition, context, before)
-    )
 
 
 def _request(
@@ -335,7 +292,8 @@ def update(
     observes = bool(
         request.args.get("converge", engine.conf.observe_on_update)
     )
-    traversal_id = str(uuid.uuid4())
+    traversal = sync_points.Traversal(stack.id, str(uuid.uuid4()))
+    made, before = prepared.definition, prepared.before
 
     def work(conn: sa.Connection) -> begin.Begun:
         if child is not None:
@@ -345,10 +303,10 @@ def update(
         order = begin.Order(
             "UPDATE",
             template_id,
-            prepared.definition,
+            made,
             "Stack UPDATE started",
             values,
-            traversal_id,
+            traversal.traversal_id,
             observes=observes,
             holds=child is not None and child.holds,
         )
@@ -358,12 +316,9 @@ def update(
             stack_tags.set_(conn, stack.id, tags)
         return begin.at_hand(conn, begun)
 
-    with lifecycle_plugins.asked(
-        engine, context, stack, "UPDATE", prepared.definition
-    ):
-        begun = engine.db.run(work)
-    keep(engine, context, begun, prepared.definition, prepared.before)
-    send(engine, context, begun)
+    with lifecycle_plugins.asked(engine, context, stack, "UPDATE", made):
+        opened = opening.run(engine, context, traversal, work, made, before)
+    opening.hand_on(engine, context, opened)
 
 
 def clean_up(
@@ -390,7 +345,7 @@ def clean_up(
         guard(conn)
         return begin.begin(conn, stack, order, timeutils.utcnow())
 
-    send(engine, context, engine.db.run(work))
+    opening.send(engine, context, engine.db.run(work))
 
 
 def prepared_update(
@@ -475,12 +430,3 @@ def _changed_values(
     if tags is None and not args.get("existing") and stack.tags:
         tags = []
     return values, None if tags is None else list(tags)
-
-
-def send(engine: Engine, context: RequestContext, begun: begin.Begun) -> None:
-    """Send the ready nodes of a traversal that has been committed."""
-    engine.probe("sending")
-    if begun.ready:
-        engine.sender.send(
-            context, begun.stack_id, begun.traversal_id, begun.ready
-        )

@@ -21,11 +21,11 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.identifier import HeatIdentifier
-from heat.db import locks, stacks, templates
+from heat.db import locks, stacks, sync_points, templates
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
-from heat.engine.stack import converge, lifecycle_plugins, prepare
-from heat.engine.traversal import begin
+from heat.engine.stack import lifecycle_plugins, prepare
+from heat.engine.traversal import begin, opening
 
 # How often a delete tries again when another action began meanwhile: unlike
 # an update it wants the same whatever the stack has become.
@@ -58,16 +58,17 @@ def delete(
         traversal_id = str(uuid.uuid4())
         try:
             with lifecycle_plugins.asked(engine, context, stack, "DELETE"):
-                begun, had = _begin(
-                    engine, stack, order(stack, traversal_id, abandons)
+                opened = _begin(
+                    engine,
+                    context,
+                    stack,
+                    order(stack, traversal_id, abandons),
                 )
         except exception.ActionInProgress:
             if not left:
                 raise
         else:
-            if had is not None:
-                converge.keep(engine, context, begun, had)
-            converge.send(engine, context, begun)
+            opening.hand_on(engine, context, opened)
             return
         found = engine.db.read(
             lambda conn: stacks.get(conn, stack.id)  # noqa: B023 - run at once
@@ -98,24 +99,34 @@ def order(
 
 
 def _begin(
-    engine: Engine, stack: stacks.StackRecord, order: begin.Order
-) -> tuple[begin.Begun, StackDefinition | None]:
-    """Begin; with what the stack had, if that can be told."""
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    order: begin.Order,
+) -> opening.Opened:
+    """Begin, and have at hand what that can be told of."""
+    traversal = sync_points.Traversal(stack.id, order.traversal_id)
 
-    def work(
-        conn: sa.Connection,
-    ) -> tuple[begin.Begun, templates.TemplateRecord | None]:
+    def work(conn: sa.Connection) -> begin.Begun:
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
         locks.refuse_locked_below(conn, stack, "delete")
-        had = templates.get(conn, order.template_id)
-        return begin.at_hand(conn, begun), had
+        return begin.at_hand(conn, begun)
 
-    begun, had = engine.db.run(work)
-    if engine.scenes is None or had is None:
-        return begun, None
+    return opening.run(engine, context, traversal, work, _had(engine, stack))
+
+
+def _had(engine: Engine, stack: stacks.StackRecord) -> StackDefinition | None:
+    """What the stack had; None when that can't be told.
+
+    It is deleted all the same; whoever works on it says what is wrong.
+    """
+    had = engine.scenes and engine.db.read(
+        lambda conn: templates.get(conn, stack.raw_template_id)
+    )
+    if not had:
+        return None
     identity = HeatIdentifier(stack.tenant, stack.name, stack.id)
     try:
-        return begun, prepare.stored_definition(identity, had)
+        return prepare.stored_definition(identity, had)
     except (exception.HeatException, ValueError):
-        # It has begun all the same; whoever works on it says what is wrong.
-        return begun, None
+        return None

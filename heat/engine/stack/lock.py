@@ -30,8 +30,7 @@ from heat.common.i18n import _
 from heat.db import events, locks, resources, stacks
 from heat.db.stacks import StackRecord
 from heat.engine.ports import Engine
-from heat.engine.stack import converge
-from heat.engine.traversal import locking
+from heat.engine.traversal import locking, opening
 
 LOG = logging.getLogger(__name__)
 
@@ -226,7 +225,7 @@ def _begin(
     terms: locking.Terms,
 ) -> None:
     for begun in locking.start(engine, stack, terms):
-        converge.send(engine, context, begun)
+        opening.send(engine, context, begun)
 
 
 def _who(context: RequestContext) -> str | None:

@@ -45,7 +45,7 @@ from heat.engine.stack import (
     prepare,
 )
 from heat.engine.stack.request import Request
-from heat.engine.traversal import begin, gather
+from heat.engine.traversal import begin, gather, opening
 
 # The row of the copy, in the data; it is not shown.
 _COPY = "raw_template_id"
@@ -110,7 +110,7 @@ def take(
         return begun
 
     begun = lifecycle_plugins.run(engine, context, stack, order, work)
-    converge.send(engine, context, begun)
+    opening.send(engine, context, begun)
     return get(engine, stack, snapshot_id)
 
 
@@ -371,7 +371,7 @@ def restore(
         engine, context, stack, "RESTORE", prepared.definition
     ):
         begun = engine.db.run(work)
-    converge.send(engine, context, begun)
+    opening.send(engine, context, begun)
 
 
 def _restored(

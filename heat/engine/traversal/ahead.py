@@ -47,7 +47,7 @@ from heat.engine.traversal.tasks import Result, Task
 LOG = logging.getLogger(__name__)
 
 # The most nodes that one transaction takes along.
-_MOST = 64
+MOST = 64
 
 _STACK = (STACK_UPDATE, STACK_CLEANUP)
 
@@ -126,11 +126,11 @@ def look(engine: Engine, scene: Scene, results: Sequence[Result]) -> Ahead:
             ahead.expected.append(key)
             within.add(key)
     todo = collections.deque(sorted(within))
-    while todo and len(ahead.passed) + len(ahead.tasks) < _MOST:
+    while todo and len(ahead.passed) + len(ahead.tasks) < MOST:
         for key in scene.graph.required_by(todo.popleft()):
             if key in within or not _complete(scene, key, within):
                 continue
-            result = _decide(engine, scene, ahead, key)
+            result = decide(engine, scene, ahead, key)
             if result is not None:
                 brought = within.intersection(scene.graph.requires(key))
                 ahead.missing[key] = len(brought)
@@ -172,7 +172,7 @@ def _all_done(scene: Scene, key: NodeKey, within: Collection[NodeKey]) -> bool:
     )
 
 
-def _decide(
+def decide(
     engine: Engine, scene: Scene, ahead: Ahead, key: NodeKey
 ) -> Result | None:
     """Plan one node; its result when there is nothing to do with it."""

@@ -94,7 +94,7 @@ def gather(
 def _gather(
     conn: sa.Connection, scene: Scene, keys: Collection[NodeKey]
 ) -> tuple[list[Node], list[NodeKey]]:
-    _preload(conn, scene)
+    preload(conn, scene)
     # What was read of these in advance is for who comes in time.
     early = inputs.take(conn, scene, keys)
     able = [key for key in keys if key not in early]
@@ -112,7 +112,7 @@ def _gather(
     return nodes + load_nodes(conn, scene, known), gone
 
 
-def _preload(conn: sa.Connection, scene: Scene) -> None:
+def preload(conn: sa.Connection, scene: Scene) -> None:
     """Read the rows of the half that comes first at once, the first time.
 
     A row that nobody holds is touched by nobody but its own node until that

@@ -26,11 +26,9 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import contextlib
-import heapq
-import itertools
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from heat.common.context import RequestContext
 from heat.db import holders, session
@@ -38,6 +36,7 @@ from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import tasks, turn
 from heat.engine.traversal.scene import Scene, Scenes
 from heat.engine.traversal.sleepers import Sleeper, Sleepers
+from heat.engine.traversal.timer import Timer
 
 LOG = logging.getLogger(__name__)
 
@@ -53,54 +52,6 @@ MESSAGE = 64
 
 # Until results are written again that the database did not take.
 RETRY_SECONDS = 1.0
-
-
-class Timer:
-    """A heap of calls to come, one thread. Calls must be short."""
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._heap: list[tuple[float, int, Callable[[], None]]] = []
-        self._count = itertools.count()
-        self._changed = threading.Condition()
-        self._stopped = False
-        self._thread = threading.Thread(
-            target=self._run, name="heat-timer", daemon=True
-        )
-        self._thread.start()
-
-    def after(self, delay: float, call: Callable[[], None]) -> None:
-        """Make the call when ``delay`` seconds have passed."""
-        due = self._monotonic() + max(0.0, delay)
-        with self._changed:
-            heapq.heappush(self._heap, (due, next(self._count), call))
-            self._changed.notify()
-
-    def stop(self) -> None:
-        with self._changed:
-            self._stopped = True
-            self._changed.notify()
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._stopped and not self._due():
-                    self._changed.wait(self._pause())
-                if self._stopped:
-                    return
-                _due, _number, call = heapq.heappop(self._heap)
-            try:
-                call()
-            except Exception:
-                LOG.exception("a timed call failed")
-
-    def _due(self) -> bool:
-        return bool(self._heap) and self._heap[0][0] <= self._monotonic()
-
-    def _pause(self) -> float | None:
-        if not self._heap:
-            return None
-        return max(0.0, self._heap[0][0] - self._monotonic())
 
 
 class Lane:
@@ -146,7 +97,8 @@ class Runner:
         self._engine = engine
         self._bus = engine.sender
         engine.sender = self
-        self._scenes = engine.scenes = Scenes(engine.db)
+        self._scenes = Scenes(engine.db)
+        engine.scenes = self
         self._pool = concurrent.futures.ThreadPoolExecutor(
             pool_size, thread_name_prefix="heat-runner"
         )
@@ -183,6 +135,29 @@ class Runner:
             self.take(context, stack_id, traversal_id, mine)
         self._offer(context, stack_id, traversal_id, rest)
 
+    def keep(
+        self,
+        scene: Scene,
+        claimed: Sequence[tasks.Task],
+        ended: Sequence[tasks.Result],
+    ) -> None:
+        """Have a traversal at hand that was begun here, and go on with what
+        its beginning has claimed and decided."""
+        self._scenes.keep(scene)
+        with self._lock:
+            # Handing over gives back what is claimed.
+            if self._stopping or not (claimed or ended):
+                return
+            lane = self._lane(
+                scene.context, scene.stack.id, scene.traversal.traversal_id
+            )
+            lane.scene = scene
+            lane.known.update(task.node.key for task in claimed)
+            lane.known.update(each.node.key for each in ended)
+            lane.claimed.extend(claimed)
+            lane.results.extend(ended)
+            self._pump_soon(lane)
+
     def take(
         self,
         context: RequestContext,
@@ -194,16 +169,23 @@ class Runner:
         with self._lock:
             if self._stopping:
                 return
-            lane = self._lanes.get(traversal_id)
-            if lane is None:
-                lane = Lane(context, stack_id, traversal_id)
-                self._lanes[traversal_id] = lane
+            lane = self._lane(context, stack_id, traversal_id)
             for row_id, is_update in nodes:
                 key = (int(row_id), bool(is_update))
                 if key not in lane.known:
                     lane.known.add(key)
                     lane.ready.append(key)
             self._pump_soon(lane)
+
+    def _lane(
+        self, context: RequestContext, stack_id: str, traversal_id: str
+    ) -> Lane:
+        """The lane of a traversal. The lock is held."""
+        lane = self._lanes.get(traversal_id)
+        if lane is None:
+            lane = Lane(context, stack_id, traversal_id)
+            self._lanes[traversal_id] = lane
+        return lane
 
     def works_on(self, traversal_id: str, node: NodeKey) -> bool:
         """Whether a node is in hand here (recovery leaves it alone)."""

@@ -301,7 +301,7 @@ class Scenes:
         return scene
 
     def keep(self, scene: Scene) -> None:
-        """Have a traversal at hand that was just begun here."""
+        """Have a traversal at hand."""
         with self._lock:
             self._kept[scene.traversal.traversal_id] = scene
             while len(self._kept) > _CACHED_SCENES:

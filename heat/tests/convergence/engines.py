@@ -109,7 +109,8 @@ class SimulatedEngine:
             probe=lambda point: world.point(self, point),
         )
         self.engine.children = story_nested.children(self.engine)
-        self.scenes = self.engine.scenes = Scenes(self.db)
+        self.scenes = Scenes(self.db)
+        self.engine.scenes = self
         self.lanes: dict[str, Lane] = {}
         self.sweeper = recovery.Sweeper(
             self.engine,
@@ -150,6 +151,18 @@ class SimulatedEngine:
             if node not in lane.known:
                 lane.known.add(node)
                 lane.ready.append(node)
+
+    def keep(self, scene, claimed, ended) -> None:
+        """As the runner does."""
+        self.scenes.keep(scene)
+        if claimed or ended:
+            lane = self._lane(
+                scene.context, scene.stack.id, scene.traversal.traversal_id
+            )
+            lane.scene = scene
+            lane.known.update(each.node.key for each in (*claimed, *ended))
+            lane.claimed.extend(claimed)
+            lane.results.extend(ended)
 
     def _lane(self, context, stack_id, traversal_id) -> Lane:
         lane = self.lanes.get(traversal_id)

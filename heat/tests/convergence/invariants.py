@@ -105,6 +105,8 @@ class Watch(
         # The template versions that are stored, by id.
         self._versions: dict[int, dict] = {}
         self.commits = 0
+        # Of the transaction that is looked at.
+        self._begun_now: set[str] = set()
         # Every traversal in order: id, action, template.
         self.begun: list[tuple[str, str, int]] = []
         # All of them, those of nested stacks too, by when they began.
@@ -178,6 +180,7 @@ class Watch(
         """A transaction of an engine has committed; kinds of what it did."""
         self.commits += 1
         notes, self._notes = self._notes, []
+        self._begun_now = {note[1] for note in notes if note[0] == "begun"}
         for kind, *values in notes:
             getattr(self, f"_on_{kind}")(owner, *values)
         return {note[0] for note in notes}
@@ -198,7 +201,8 @@ class Watch(
         if not found or found[0][2]:
             return
         traversal, deps, _stray = found[0]
-        if owner.turn_of != traversal:
+        # Who begins a traversal claims for it in the same transaction.
+        if traversal not in {owner.turn_of, *self._begun_now}:
             raise Violation(
                 "I5",
                 f"{action} of row {row_id} starts for {owner.turn_of}, "

@@ -19,7 +19,7 @@ from unittest import mock
 
 from heat.db import resources, stacks
 from heat.engine.traversal import ahead, closing, turn
-from heat.engine.traversal.scene import Scene, Scenes
+from heat.engine.traversal.scene import Scene
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
 TWO = hot({"a": res("x"), "b": res(attr("a"))})
@@ -131,71 +131,3 @@ class ClosingTest(StoryTest):
             self.world.run()
         self.assertState("CREATE_COMPLETE", stack)
         self.assertEqual(1, len(self.closes()))
-
-
-class OpeningTest(StoryTest):
-    def setUp(self):
-        super().setUp()
-        self.world.engines[0].scenes = self.scenes = Scenes(self.world.db)
-
-    def test_a_create_that_was_begun_here_is_at_hand(self):
-        self.assertAtHand(self.world.create(TWO))
-
-    def test_an_update_that_was_begun_here_is_at_hand(self):
-        """With what it keeps, adds and lets go, and the version before."""
-        stack = self.world.create(TWO)
-        self.world.run()
-        before = self.world.stack(stack).raw_template_id
-        self.world.update(stack, hot({"a": res("y"), "c": res(attr("a"))}))
-        kept = self.assertAtHand(stack)
-        with mock.patch("heat.db.templates.get") as read:
-            had = kept.version(None, before)
-        read.assert_not_called()
-        self.assertEqual({"a", "b"}, set(had.resource_definitions))
-
-    def test_an_update_in_place_reads_the_rows_once(self):
-        stack = self.world.create(TWO)
-        self.world.run()
-        with mock.patch.object(
-            resources, "list_for_stack", wraps=resources.list_for_stack
-        ) as read:
-            self.world.update(stack, hot({"a": res("y"), "b": res("z")}))
-        self.assertEqual(1, read.call_count)
-        self.assertAtHand(stack)
-
-    def test_a_delete_that_was_begun_here_is_at_hand(self):
-        stack = self.world.create(TWO)
-        self.world.run()
-        self.world.delete(stack)
-        self.assertAtHand(stack)
-
-    def assertAtHand(self, stack):
-        """What is kept is what would be read; returns it."""
-        record = self.world.stack(stack)
-        with mock.patch.object(Scene, "load") as load:
-            kept = self.scenes.get(
-                stack, record.current_traversal, self.world.context
-            )
-        load.assert_not_called()
-        read = self.world.db.read(
-            lambda conn: Scene.load(
-                conn, stack, record.current_traversal, self.world.context
-            )
-        )
-        self.assertEqual(read.graph.to_json(), kept.graph.to_json())
-        self.assertEqual(read.target_template_id, kept.target_template_id)
-        self.assertEqual(
-            read.definition.version_id, kept.definition.version_id
-        )
-        self.assertEqual(read.traversal, kept.traversal)
-        for name in ("id", "name", "tenant", "action", "status", "timeout"):
-            with self.subTest(name):
-                self.assertEqual(
-                    getattr(read.stack, name), getattr(kept.stack, name)
-                )
-        rows = {row.id: row for row in self.world.rows(stack)}
-        self.assertEqual(set(rows), {row.id for row in kept.fresh})
-        for row in kept.fresh:
-            with self.subTest(row.name):
-                self.assertEqual(rows[row.id], row)
-        return kept

@@ -77,13 +77,7 @@ class ExternalCase(StoryTest):
         ]
 
     def objects(self):
-        """Ids of the stand-in objects that are there."""
-        return {
-            row[0]
-            for row in prepared.raw(self.world.db)
-            .execute("SELECT id FROM test_object")
-            .fetchall()
-        }
+        return self.world.objects()
 
     def released(self):
         found = self.world.db.read(

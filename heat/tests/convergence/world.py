@@ -19,6 +19,7 @@ until the test (or a seed) picks one, time moves when nothing else can.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import heapq
 import itertools
 import random
@@ -30,8 +31,8 @@ from heat.db import events, resources, stacks
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.stack import converge, delete, load, nested, outputs
 from heat.engine.traversal import turn
-from heat.engine.traversal.scene import Scene
-from heat.engine.traversal.tasks import Task
+from heat.engine.traversal.scene import Scene, Scenes
+from heat.engine.traversal.tasks import Result, Task
 from heat.tests.convergence import prepared
 
 PROJECT = "project"
@@ -63,6 +64,20 @@ class Bus:
         self.messages.append(
             Message(context, stack_id, traversal_id, tuple(nodes))
         )
+
+
+class Keeper:
+    """Has at hand what an engine of a world has begun, as the runner does."""
+
+    def __init__(self, world: World, engine: Engine) -> None:
+        self.scenes = Scenes(world.db)
+        self._start = functools.partial(world.start, engine)
+
+    def keep(
+        self, scene: Scene, claimed: Sequence[Task], ended: Sequence[Result]
+    ) -> None:
+        self.scenes.keep(scene)
+        self._start(scene, list(claimed), list(ended))
 
 
 class World:
@@ -207,8 +222,7 @@ class World:
             )
 
     def _carry_on(self, engine: Engine, scene: Scene, done: turn.Done) -> None:
-        if done.claimed:
-            self._claimed.append((engine, scene, done.claimed))
+        self.start(engine, scene, done.claimed)
         for key in done.ready:
             self.bus.send(
                 scene.context,
@@ -235,6 +249,23 @@ class World:
         for delay, task in done.waiting:
             self._wait(engine, scene, delay, task)
 
+    def start(
+        self,
+        engine: Engine,
+        scene: Scene,
+        claimed: list[Task],
+        ended: Sequence[Result] = (),
+    ) -> None:
+        """Start what an engine has claimed, as the next thing to happen."""
+        if claimed:
+            self._claimed.append((engine, scene, claimed))
+        if ended:
+            self._carry_on(engine, scene, turn.write(engine, scene, ended))
+
+    def forget(self) -> None:
+        """Lose what was claimed and not started, as who is killed does."""
+        self._claimed.clear()
+
     def _wait(
         self, engine: Engine, scene: Scene, delay: float, task: Task
     ) -> None:
@@ -260,6 +291,11 @@ class World:
         return self.db.read(
             lambda conn: resources.list_for_stack(conn, stack_id)
         )
+
+    def objects(self) -> set[str]:
+        """Ids of the stand-in objects that are there."""
+        found = prepared.raw(self.db).execute("SELECT id FROM test_object")
+        return {row[0] for row in found}
 
     def living(self, stack_id: str) -> dict[str, resources.ResourceRecord]:
         return load.living(self.rows(stack_id))
