@@ -83,9 +83,9 @@ def cas_last():
         read(engine, stack)
         return real_update(engine, context, stack, *args, **kwargs)
 
-    def begin_delete(engine, stack, *args):
+    def begin_delete(engine, context, stack, *args):
         read(engine, stack)
-        return real_begin(engine, stack, *args)
+        return real_begin(engine, context, stack, *args)
 
     def extant(conn, stack_id):
         rows = early.pop(stack_id, None)
