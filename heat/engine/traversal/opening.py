@@ -22,10 +22,12 @@ usual way.
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable
 
 import sqlalchemy as sa
 
+from heat.common import exception
 from heat.common.context import RequestContext
 from heat.db import stacks, sync_points
 from heat.engine.definition import StackDefinition
@@ -33,6 +35,8 @@ from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import ahead, begin, check, gather, identity
 from heat.engine.traversal.scene import Scene
 from heat.engine.traversal.tasks import Result
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass
@@ -110,7 +114,11 @@ def _take_up(
     What was begun, its SyncPoints and so who may act, is nobody else's
     before the commit; a row that others hold is left to the usual way.
     """
-    gather.preload(conn, scene)
+    try:
+        gather.preload(conn, scene)
+    except (exception.HeatException, ValueError):
+        # Begun all the same; whoever works on it meets, and tells, it.
+        LOG.debug("stack %s is read later", scene.stack.id, exc_info=True)
     plain = [key for key in opened.begun.ready if _is_plain(scene, key)]
     for key in plain[: ahead.MOST]:
         result = ahead.decide(engine, scene, opened.plan, key)
@@ -127,7 +135,11 @@ def _is_plain(scene: Scene, key: NodeKey) -> bool:
     if node is None or node.row.external or node.readers or node.holders:
         return False
     wish = scene.definition.resource_definitions.get(node.row.name)
-    return wish is None or wish.external_id() is None
+    try:
+        return wish is None or wish.external_id() is None
+    except Exception:
+        # The node fails by it when it is its turn.
+        return False
 
 
 def hand_on(engine: Engine, context: RequestContext, opened: Opened) -> None:

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from unittest import mock
 
-from heat.db import resources
+import sqlalchemy as sa
+
+from heat.db import models, resources
 from heat.engine.traversal import recovery
 from heat.engine.traversal.scene import Scene
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
@@ -178,6 +180,27 @@ class TakenUpTest(OpeningStory):
         self.world.run()
         [theirs] = [row.physical_id for row in self.world.rows(made)]
         stack = self.world.create(hot({"a": {**res(), "external_id": theirs}}))
+        self.assertEqual({}, self.held(stack))
+        self.assertEqual({"a"}, self.sent())
+
+    def test_what_cannot_be_read_does_not_keep_it_from_beginning(self):
+        """Sealed with a key that is not there any more."""
+        stack = self.world.create(hot({"a": res("x")}))
+        self.world.run()
+        [a] = self.world.rows(stack)
+        self.world.db.run(
+            lambda conn: conn.execute(
+                sa.insert(models.resource_data).values(
+                    resource_id=a.id,
+                    key="k",
+                    value="sealed by others",
+                    redact=True,
+                    decrypt_method="cryptography_decrypt_v1",
+                )
+            )
+        )
+        self.world.delete(stack)
+        self.assertState("DELETE_IN_PROGRESS", stack)
         self.assertEqual({}, self.held(stack))
         self.assertEqual({"a"}, self.sent())
 
