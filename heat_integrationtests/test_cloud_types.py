@@ -843,7 +843,21 @@ class RemoteStory(CloudStory):
         wrong["far"]["properties"]["template"] = NESTED.replace(
             "OS::Heat::RandomString", "OS::No::Such"
         )
-        with self.assertRaisesRegex(heat_exc.HTTPBadRequest, "OS::No::Such"):
+        with self.assertRaisesRegex(
+            heat_exc.HTTPBadRequest,
+            "^ERROR: Failed validating stack template using Heat endpoint at "
+            f'region "{self.region}" due to "ERROR: .*OS::No::Such',
+        ):
+            self.begin(wrong)
+
+    def test_a_region_without_the_service(self) -> None:
+        wrong = self.resources(5)
+        wrong["far"]["properties"]["context"]["region_name"] = "Nowhere"
+        with self.assertRaisesRegex(
+            heat_exc.HTTPBadRequest,
+            "^ERROR: Cannot establish connection to Heat endpoint at region "
+            '"Nowhere" due to ".*Nowhere region not found"$',
+        ):
             self.begin(wrong)
 
     def test_gone(self) -> None:

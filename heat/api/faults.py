@@ -127,6 +127,17 @@ class HTTPError(Exception):
         return "HTTP" + "".join(word.capitalize() for word in words)
 
 
+class NotValid(HTTPError):
+    """What is wrong with a template that somebody wanted to know it of."""
+
+    def __init__(self, error: exception.StackValidationFailed) -> None:
+        super().__init__(400, _plain(error.message))
+
+    @property
+    def kind(self) -> str:
+        return exception.StackValidationFailed.__name__
+
+
 def bad_request(message: str) -> HTTPError:
     """What the user sent is wrong."""
     return HTTPError(400, message)
@@ -216,12 +227,25 @@ def class_names(error: Exception) -> Iterator[str]:
 def _message(error: Exception) -> str:
     """The error's text without what oslo.messaging appends to it."""
     for text in (
+        _placed(error),
         getattr(error, "message", None),
         getattr(error, "value", None),
     ):
         if isinstance(text, str) and text:
-            return text.partition(_TRACEBACK)[0].rstrip()
-    return str(error).partition(_TRACEBACK)[0].rstrip()
+            return _plain(text)
+    return _plain(str(error))
+
+
+def _plain(text: str) -> str:
+    return text.partition(_TRACEBACK)[0].rstrip()
+
+
+def _placed(error: Exception) -> str | None:
+    """The text of an error at a place in a template."""
+    if not isinstance(error, exception.StackValidationFailed):
+        return None
+    # One that was rebuilt without its parts has a text alone.
+    return error.as_answered() if hasattr(error, "error_message") else None
 
 
 def _server_message(

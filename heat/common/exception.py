@@ -115,9 +115,12 @@ class HeatExceptionWithPath(HeatException):
     :param error: short class of the error, shown first, or ""
     :param path: list of keys and indices, or ready dotted text
     :param message: what is wrong there
+    :ivar says_where: the sentence names the place itself, so that no path is
+        put in front of it
     """
 
     msg_fmt = _("%(error)s%(path)s%(message)s")
+    says_where = False
 
     def __init__(
         self,
@@ -160,6 +163,11 @@ class HeatExceptionWithPath(HeatException):
             elif part:
                 out += f".{part}" if out else part
         return out
+
+    def as_answered(self) -> str:
+        """The text that answers of the API have, as clients know it."""
+        parts = self.error, self.path_text(), self.error_message
+        return ": : ".join(part for part in parts if part)
 
     def args_tuple(self) -> tuple[str, list[str], str]:
         return self.error, self.path, self.error_message

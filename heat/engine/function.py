@@ -52,6 +52,33 @@ ABSENT: Final = _Absent()
 #: The attribute key of a reference to all attributes of a resource.
 ALL_ATTRIBUTES: Final[Attr] = ("*",)
 
+# Begins the key under which the fault of an attribute is kept: no attribute
+# has an empty name.
+_FAULT: Final = ""
+
+
+def fault_key(attribute: Attr) -> Attr:
+    """Where, among a resource's attributes, stands why one has no value."""
+    return (_FAULT, *attribute)
+
+
+def is_fault_key(key: Attr) -> bool:
+    """Whether it is one of :func:`fault_key`."""
+    return key[:1] == (_FAULT,)
+
+
+class Unknown(Exception):
+    """A value was asked for that isn't known yet, as in a preview.
+
+    :ivar source: where it will come from: the name of a resource, or its
+        name and a property's
+    """
+
+    def __init__(self, source: str) -> None:
+        super().__init__(f"values of {source} are not known yet")
+        self.source = source
+
+
 #: Errors that a function may raise to say that its arguments are wrong;
 #: :func:`resolve` and the parser add the place in the template to them.
 ARGUMENT_ERRORS: Final = (ValueError, TypeError, KeyError, IndexError)

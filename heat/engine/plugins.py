@@ -51,6 +51,7 @@ from heat.engine import (
     resources,
     support,
 )
+from heat.engine.clients import session as sessions
 from heat.engine.resource import Resource, explicit
 from heat.engine.template import base as template_base
 
@@ -252,6 +253,24 @@ class PluginRegistry:
             if matches(name)
             and _listed(cls.support_status, support_status, version)
         )
+
+    def usable(self, names: Iterable[str], context: Any) -> list[str]:
+        """Those of the types whose service a user can reach.
+
+        :param context: of the request; one without credentials, where nobody
+            logs in, can use none of the services and is told all types
+        """
+        if not sessions.has_credentials(context):
+            return list(names)
+        return [each for each in names if self._is_usable(each, context)]
+
+    def _is_usable(self, name: str, context: Any) -> bool:
+        try:
+            return bool(self._types[name].is_service_available(context)[0])
+        except Exception as exc:
+            # Whether a service has an extension is asked of the service.
+            LOG.warning("It can't be told who can use %s: %s", name, exc)
+            return True
 
     def schema(
         self, type_name: str, with_description: bool = False

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from heat.api import faults, stack_request, urlfetch
 from heat.api.request import Answer, Call
+from heat.common import exception
 
 
 def validate_template(call: Call) -> Answer:
@@ -27,17 +28,20 @@ def validate_template(call: Call) -> Answer:
     if asked.environment_files:
         # Only then it matters; otherwise an older engine will do.
         told["explicit_parameters"] = asked.args["explicit_parameters"]
-    row = call.engine.validate_template(
-        call.context,
-        stack_request.need_template(asked),
-        asked.params,
-        files=asked.files,
-        environment_files=asked.environment_files,
-        files_container=asked.files_container,
-        show_nested=call.query.get("show_nested", False),
-        ignorable_errors=call.query.get("ignore_errors"),
-        **told,
-    )
+    try:
+        row = call.engine.validate_template(
+            call.context,
+            stack_request.need_template(asked),
+            asked.params,
+            files=asked.files,
+            environment_files=asked.environment_files,
+            files_container=asked.files_container,
+            show_nested=call.query.get("show_nested", False),
+            ignorable_errors=call.query.get("ignore_errors"),
+            **told,
+        )
+    except exception.StackValidationFailed as exc:
+        raise faults.NotValid(exc) from exc
     if "Error" in row:
         # How engines of another make say that the template is wrong.
         raise faults.bad_request(str(row["Error"]))

@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 from heat.common import exception, values
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.engine import attributes, properties, rsrc_defn
+from heat.engine import attributes, function, properties, rsrc_defn
 from heat.engine.resource import hooks
 from heat.engine.resource.overridable import Overridable
 from heat.engine.resource.view import StackView
@@ -300,13 +300,29 @@ class Resource(Overridable):
             return self._show_resource()
         return self._resolve_attribute(attr)
 
-    def resolve_attributes(
+    def tell_attributes(
         self, keys: Iterable[tuple[Any, ...]]
+    ) -> dict[tuple[Any, ...], Any]:
+        """As :meth:`resolve_attributes`, for the record.
+
+        Why an output of a stack below can't be resolved is told, too, see
+        :func:`heat.engine.function.fault_key`.
+        """
+        faults: dict[tuple[Any, ...], Any] = {}
+        return self.resolve_attributes(keys, faults) | faults
+
+    def resolve_attributes(
+        self,
+        keys: Iterable[tuple[Any, ...]],
+        faults: dict[tuple[Any, ...], Any] | None = None,
     ) -> dict[tuple[Any, ...], Any]:
         """Values for ``(attribute, *path)`` keys.
 
         One that can't be read is None, with a warning in the log: a value
         nobody may need must not fail a resource that exists.
+
+        :param faults: why outputs of a stack below can't be resolved is
+            added
         """
         out: dict[tuple[Any, ...], Any] = {}
         for key in keys:
@@ -324,6 +340,9 @@ class Resource(Overridable):
                     exc,
                 )
                 out[key] = None
+                below = isinstance(exc, exception.TemplateOutputError)
+                if below and faults is not None:
+                    faults[function.fault_key(key)] = str(exc)
         return out
 
     def _every_attribute(self) -> dict[str, Any]:

@@ -37,6 +37,10 @@ _PIECE = 40_000
 #: Begins an attribute of a resource inside, ``resource.<name>.<attribute>``.
 INNER = "resource."
 
+#: The parameter of a group's child that stands for what nobody knows before
+#: it is made.
+UNKNOWN = "unknown"
+
 # What the reason of a stack says of its first resource that failed.
 _FAILURE = re.compile(
     r"Resource [A-Z]+ failed: (\w+): (resources[.\[].+?): (.*)", re.DOTALL
@@ -157,10 +161,13 @@ class Tree:
     :ivar ignored: codes of errors that don't count
     :ivar uses_cloud: a resource has a client of another service
     :ivar needs_deferred: a resource can't do without the user's trust
+    :ivar described: it is only asked which parameters there are: what the
+        properties in the stacks below have for values is not judged
     """
 
     limit: int
     ignored: frozenset[str] = frozenset()
+    described: bool = False
     resources: int = 0
     uses_cloud: bool = False
     needs_deferred: bool = False

@@ -60,8 +60,8 @@ UPDATE_POLICIES = notation.properties("""
     -- once.
 """)
 
-#: The parameter that stands for what nobody knows before it is made.
-_UNKNOWN = "unknown"
+#: The child's parameters before all is known that its members need.
+_UNKNOWNS = {child.UNKNOWN: {"type": "json"}}
 
 
 class GroupResource(stack_resource.StackResource):
@@ -72,6 +72,9 @@ class GroupResource(stack_resource.StackResource):
 
     #: what one member has, all have
     alike = True
+
+    #: properties of which a part may be unknown and the members be known
+    of_members: frozenset[str] = frozenset()
 
     def __init__(self, name: str, json_snippet: Any, stack: Any) -> None:
         super().__init__(name, json_snippet, stack)
@@ -90,6 +93,14 @@ class GroupResource(stack_resource.StackResource):
         What is not known yet is in it as :func:`unknowns` has it.
         """
         raise NotImplementedError
+
+    def drafts(self) -> dict[str, Any]:
+        """The members, with what is not known yet as in :meth:`samples`."""
+        samples = self.samples()
+        if not self.alike:
+            return samples
+        (body,) = samples.values()
+        return {str(number): body for number in range(self.size())}
 
     def size(self) -> int:
         """How many members there are to be."""
@@ -127,6 +138,13 @@ class GroupResource(stack_resource.StackResource):
 
     def child_template(self) -> dict[str, Any]:
         return self._template(self.members())
+
+    def draft_template(self) -> dict[str, Any]:
+        """The child's template before all is known that its members need.
+
+        What isn't is the value of the parameter :data:`.child.UNKNOWN`.
+        """
+        return template.make_template(self.drafts(), self._asked(), _UNKNOWNS)
 
     def _template(self, members: Mapping[str, Any]) -> dict[str, Any]:
         return template.make_template(members, self._asked())
@@ -267,6 +285,15 @@ class GroupResource(stack_resource.StackResource):
             return self._references()
         return None
 
+    def get_output(self, op: str) -> Any:
+        """See the base; an error is told in the words of the member."""
+        try:
+            return super().get_output(op)
+        except exception.TemplateOutputError as exc:
+            # The group and the key, which is of our making, help nobody.
+            exc.message = str(exc.kwargs["message"])
+            raise
+
     def _references(self) -> dict[str, Any]:
         return dict(self.get_output(template.REFERENCES))
 
@@ -324,9 +351,7 @@ class GroupResource(stack_resource.StackResource):
         asked = self._asked()
         if self.alike:
             asked = sorted({each.of_all() for each in asked})
-        made = template.make_template(
-            self.samples(), asked, {_UNKNOWN: {"type": "json"}}
-        )
+        made = template.make_template(self.samples(), asked, _UNKNOWNS)
         return self._wanted(made, {})
 
 
@@ -341,8 +366,11 @@ def unknowns(snippet: Any) -> Any:
     that nobody has given a value yet."""
     if isinstance(snippet, function.Function):
         if any(True for _name in function.dependencies(snippet)):
-            return {"get_param": _UNKNOWN}
-        return function.resolve(snippet)
+            return {"get_param": child.UNKNOWN}
+        try:
+            return function.resolve(snippet)
+        except function.Unknown:
+            return {"get_param": child.UNKNOWN}
     if isinstance(snippet, Mapping):
         return {key: unknowns(value) for key, value in snippet.items()}
     if isinstance(snippet, list | tuple):

@@ -456,9 +456,8 @@ class StackResource(stack_handover.Handover):
 
         :raises StackValidationFailed: the path leads into the child
         """
-        place = ["resources", self.name]
-        if self.template_url:
-            place[1] += f"<{self.template_url}>"
+        inside = self.template_url or "nested_stack"
+        place = ["resources", f"{self.name}<{inside}>"]
         try:
             wanted = self._to_validate()
             if self._port() is None:
@@ -468,11 +467,8 @@ class StackResource(stack_handover.Handover):
         except exception.StackResourceLimitExceeded:
             raise
         except exception.StackValidationFailed as exc:
-            text = exc.path_text()
             raise exception.StackValidationFailed(
-                exc.error,
-                place,
-                f"{text}: {exc.error_message}" if text else exc.error_message,
+                exc.error, [*place, *exc.path], exc.error_message
             ) from exc
         except (exception.HeatException, ValueError) as exc:
             raise exception.StackValidationFailed(

@@ -178,15 +178,16 @@ class TemplateEndpoint(base.Endpoint):
         heat_version: str | None = None,
         with_description: bool = False,
     ) -> list[Any]:
-        """The resource types, by name.
+        """The resource types whose service the user can reach, by name.
 
         :param type_name: a regular expression, found at the beginning
         :raises Invalid: it is none, or the status is none
         """
         plugins = self._engine.plugins
-        found = plugins.types(support_status, type_name, heat_version)
+        known = plugins.types(support_status, type_name, heat_version)
+        found = plugins.usable(known, context)
         if not with_description:
-            return list(found)
+            return found
         return [
             {
                 api.RES_SCHEMA_RES_TYPE: name,

@@ -29,7 +29,7 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
 from heat.db import stacks, templates
-from heat.engine import definition, function
+from heat.engine import definition, function, properties
 from heat.engine.definition import StackDefinition
 from heat.engine.environment import layers as env_layers
 from heat.engine.graph import dag
@@ -174,18 +174,23 @@ def check(
     prepared: Prepared,
     ignored: Collection[str] = (),
     nesting: child.Nesting | None = None,
+    *,
+    described: bool = False,
 ) -> child.Tree:
     """Check a definition against the plug-ins and the limits.
 
     :param ignored: codes of errors that don't count, such as ``99001``, a
         type whose service isn't available
     :param nesting: where in a tree of stacks it is; None: at the top
+    :param described: what the properties in the stacks below have for
+        values does not matter
     :returns: what was counted and noted of the whole tree
     :raises HeatException, ValueError: of class 400, naming the place
     """
     if nesting is None:
         limit = int(engine.conf.max_resources_per_stack)
-        nesting = child.Nesting(child.Tree(limit, frozenset(ignored)))
+        tree = child.Tree(limit, frozenset(ignored), described)
+        nesting = child.Nesting(tree)
     with prepared.definition.t.own_words():
         _check(engine, context, stack, prepared.definition, ignored, nesting)
     return nesting.tree
@@ -209,7 +214,8 @@ def _check(
     for name, wish in made.resource_definitions.items():
         cls = resource_class(engine, made, wish.resource_type, name)
         nesting.tree.note(cls)
-        with _place(name):
+        described = nesting.tree.described and bool(stack.nested_depth)
+        with _place(name, described):
             _check_resource(cls(name, wish, view), context, ignored)
     check_attributes(engine, made)
 
@@ -283,32 +289,41 @@ def _check_external(rsrc: Any, external_id: str, available: bool) -> None:
 
 
 class _place:
-    """Names the resource in errors of a plug-in that do not."""
+    """Names the resource in errors of a plug-in that do not.
 
-    def __init__(self, name: str) -> None:
+    :param described: errors in its properties are passed over
+    """
+
+    def __init__(self, name: str, described: bool) -> None:
         self._name = name
+        self._described = described
 
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, _type: Any, error: Any, _trace: Any) -> None:
+    def __exit__(self, _type: Any, error: Any, _trace: Any) -> bool:
         where = ["resources", self._name]
         if isinstance(error, exception.StackValidationFailed):
-            own = f"resources.{self._name}."
-            if error.path[:1] == ["resources"] or (
-                error.path and error.path[0].startswith(own)
-            ):
-                return
+            if self._described and error.error == properties.Properties.ERROR:
+                return True
+            if error.says_where or self._is_placed(error):
+                return False
             raise exception.StackValidationFailed(
                 error.error, [*where, *error.path], error.error_message
             ) from error
         if isinstance(error, exception.ResourceTypeUnavailable):
             # It names the type, and clients know it by its class.
-            return
+            return False
         if isinstance(error, (exception.HeatException, ValueError, TypeError)):
             raise exception.StackValidationFailed(
                 type(error).__name__, where, str(error)
             ) from error
+        return False
+
+    def _is_placed(self, error: exception.StackValidationFailed) -> bool:
+        first = "".join(error.path[:1])
+        own = f"resources.{self._name}."
+        return first == "resources" or first.startswith(own)
 
 
 def check_attributes(engine: Engine, made: definition.StackDefinition) -> None:

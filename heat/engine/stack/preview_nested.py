@@ -27,7 +27,7 @@ from heat.common.identifier import HeatIdentifier
 from heat.db import resources, stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.environment import environment as env
-from heat.engine.resource import Resource
+from heat.engine.resource import Resource, child
 from heat.engine.stack import converge, unknown
 from heat.engine.template import base as template_base
 
@@ -86,6 +86,19 @@ def wanted(rsrc: Any, sources: Mapping[str, str]) -> StackDefinition:
         made.parameters = UnknownParameters(  # type: ignore[assignment]
             made.parameters, sources
         )
+    return made
+
+
+def group_drafted(rsrc: Any) -> StackDefinition:
+    """What the child of a group is to be, of whose members not all is known.
+
+    :param rsrc: a group, with its definition as the template has it
+    :raises HeatException, ValueError: the child can't be made so
+    """
+    made: StackDefinition = rsrc.child_definition(rsrc.draft_template(), {})
+    made.parameters = UnknownParameters(  # type: ignore[assignment]
+        made.parameters, {child.UNKNOWN: rsrc.name}
+    )
     return made
 
 

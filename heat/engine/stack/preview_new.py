@@ -201,7 +201,7 @@ def _resource(
         tuple(sorted(rsrc.attributes_schema)),
         tuple(needed),
         _external_id(known),
-        _below(engine, context, draft, rsrc, settled),
+        _below(engine, context, draft, rsrc, wish, settled),
     )
 
 
@@ -210,22 +210,40 @@ def _below(
     context: RequestContext,
     draft: stacks.StackRecord,
     rsrc: Resource,
+    wish: rsrc_defn.ResourceDefinition,
     settled: unknown.Settled,
 ) -> NewStack | None:
     """The stack that a resource is; None: it is none, or nobody can tell."""
     if not preview_nested.has_child(rsrc) or _external_id(rsrc.t) is not None:
         return None
-    sources = {each: f"{rsrc.name}/{each}" for each in settled.unknown}
     try:
-        made = preview_nested.wanted(rsrc, sources)
-    except (exception.HeatException, ValueError) as exc:
+        made = _child(rsrc, wish, settled.unknown)
+    except (exception.HeatException, ValueError, unknown.Unknown) as exc:
         LOG.debug("preview below %s: %s", rsrc.name, exc)
         return None
-    if not settled.unknown <= set(made.parameters):
-        # How many a group has, or what they are, is not known yet.
+    if made is None:
         return None
     below = preview_nested.draft(draft, made, rsrc.name)
     return _stack(engine, context, below, made)
+
+
+def _child(
+    rsrc: Resource,
+    wish: rsrc_defn.ResourceDefinition,
+    unclear: frozenset[str],
+) -> StackDefinition | None:
+    """The child of a resource as far as it is known; None: not at all.
+
+    :param rsrc: it, with what is known of its definition
+    :param wish: its definition as the template has it
+    """
+    if unclear and unclear <= getattr(rsrc, "of_members", frozenset()):
+        group = type(rsrc)(rsrc.name, wish, rsrc.stack)
+        return preview_nested.group_drafted(group)
+    sources = {each: f"{rsrc.name}/{each}" for each in unclear}
+    made = preview_nested.wanted(rsrc, sources)
+    # How many a group has, or what they are, may not be known yet.
+    return made if unclear <= set(made.parameters) else None
 
 
 def _external_id(wish: rsrc_defn.ResourceDefinition) -> str | None:

@@ -27,16 +27,8 @@ from typing import Any, Final
 from heat.engine import function, rsrc_defn
 from heat.engine.definition import NodeData
 
-
-class Unknown(Exception):
-    """A value was asked for that isn't known yet.
-
-    :ivar source: the name of the resource whose value it is
-    """
-
-    def __init__(self, source: str) -> None:
-        super().__init__(f"values of {source} are not known yet")
-        self.source = source
+#: What is raised in the place of a value that is not known.
+Unknown = function.Unknown
 
 
 class UnknownData(NodeData):

@@ -59,7 +59,8 @@ def validate_template(
     Values may still be missing: that is what a client asks before it asks
     its user.
 
-    :param show_nested: tell of the templates below as well
+    :param show_nested: tell of the templates below as well, whatever values
+        the properties in them have
     :param explicit_parameters: names that were given beside the
         environment; None: the sender doesn't tell
     :returns: Description, Parameters, ParameterGroups, Environment,
@@ -72,17 +73,14 @@ def validate_template(
     )
     identity = HeatIdentifier(context.project_id or "", _STACK_NAME, None)
     prepared = prepare.prepare(identity, request, strict=False)
-    stack = converge.draft_of(
-        {
-            "name": _STACK_NAME,
-            "tenant": identity.tenant,
-            "action": "CREATE",
-            "status": "IN_PROGRESS",
-            "disable_rollback": True,
-        }
-    )
+    stack = _draft(identity)
     prepare.check(
-        engine, context, stack, prepared, tuple(ignorable_errors or ())
+        engine,
+        context,
+        stack,
+        prepared,
+        tuple(ignorable_errors or ()),
+        described=show_nested,
     )
     answer = _told(prepared.definition)
     answer["Environment"] = {
@@ -102,6 +100,18 @@ def validate_template(
     if warnings:
         answer["Warnings"] = warnings
     return answer
+
+
+def _draft(identity: HeatIdentifier) -> stacks.StackRecord:
+    return converge.draft_of(
+        {
+            "name": identity.stack_name,
+            "tenant": identity.tenant,
+            "action": "CREATE",
+            "status": "IN_PROGRESS",
+            "disable_rollback": True,
+        }
+    )
 
 
 def _told(made: StackDefinition) -> dict[str, Any]:

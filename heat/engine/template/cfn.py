@@ -133,10 +133,7 @@ class CfnTemplate(hot.HOTemplate):
         known = (self.version_key, *_SECTIONS)
         for name in self.raw:
             if name not in known:
-                raise exception.InvalidTemplateSection(
-                    section=_('"%(name)s", known are: %(known)s')
-                    % {"name": name, "known": ", ".join(known)}
-                )
+                raise exception.InvalidTemplateSection(section=name)
         return {
             self.version_key: self.raw.get(self.version_key),
             "description": self.raw.get("Description"),

@@ -243,10 +243,7 @@ class HOTemplate(core.Template):
             known = (*known, "conditions")
         for name in self.raw:
             if name not in known:
-                raise exception.InvalidTemplateSection(
-                    section=_('"%(name)s", known are: %(known)s')
-                    % {"name": name, "known": ", ".join(known)}
-                )
+                raise exception.InvalidTemplateSection(section=name)
         sections = {name: self.raw.get(name) for name in known}
         for name in ("parameters", "resources", "outputs", "conditions"):
             if name in sections:

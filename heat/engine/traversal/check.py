@@ -28,6 +28,7 @@ import sqlalchemy as sa
 from oslo_utils import timeutils
 
 from heat.db import resources, sync_points
+from heat.engine import function
 from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import (
     begin,
@@ -169,11 +170,15 @@ def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
     Those that are recorded, and those that the definition asks for newly or
     that are recorded as none: its service may have been away at the time.
     """
-    values = dict(node.attributes)
+    values = {
+        key: value
+        for key, value in node.attributes.items()
+        if not function.is_fault_key(key)
+    }
     asked = scene.definition.referenced_attributes(node.row.name)
     missing = [key for key in asked if values.get(key) is None]
     if missing and node.rsrc is not None:
-        values.update(node.rsrc.resolve_attributes(missing))
+        values.update(node.rsrc.tell_attributes(missing))
     return values
 
 

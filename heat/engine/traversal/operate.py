@@ -271,5 +271,5 @@ def _succeeded(scene: Scene, task: Task) -> Result:
     if rsrc is not None and task.node.key[1] and not walking:
         asked = scene.definition.referenced_attributes(rsrc.name)
         if asked:
-            result.attributes = rsrc.resolve_attributes(asked)
+            result.attributes = rsrc.tell_attributes(asked)
     return result

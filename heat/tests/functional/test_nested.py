@@ -170,7 +170,7 @@ class NestedRestTest(base.FunctionalTest):
             ),
             400,
             "StackValidationFailed",
-            "resources.inner<branch.yaml>: resources.inner.properties",
+            "resources.inner<branch.yaml>.resources.inner.properties",
             "nothing",
         )
         self.assert_fault(

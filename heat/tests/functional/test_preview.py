@@ -170,6 +170,16 @@ class PreviewTest(base.FunctionalTest):
                     "type": "OS::Heat::ResourceGroup",
                     "properties": {"count": made, "resource_def": nested},
                 },
+                "waiting": {
+                    "type": "OS::Heat::ResourceGroup",
+                    "properties": {
+                        "count": 2,
+                        "resource_def": {
+                            **nested,
+                            "properties": {"value": made},
+                        },
+                    },
+                },
             },
         }
         body = {
@@ -179,7 +189,9 @@ class PreviewTest(base.FunctionalTest):
         }
         got = self.project.call("POST", "/stacks/preview", body)
         self.assertEqual(200, got.status_code, got.text)
-        [inner], [second], group, unknown = got.json()["stack"]["resources"]
+        [inner], [second], group, unknown, waiting = got.json()["stack"][
+            "resources"
+        ]
         self.assertEqual("inner", inner["resource_name"])
         self.assertEqual("main", inner["parent_resource"])
         self.assertEqual("s-main", inner["stack_name"])
@@ -191,6 +203,12 @@ class PreviewTest(base.FunctionalTest):
             self.assertEqual("v", each["properties"]["value"])
         self.assertIsNone(second["properties"]["value"])
         self.assertEqual(["value"], second["unknown_properties"])
+        # The members of this one are known, one of their values is not.
+        self.assertEqual(2, len(waiting))
+        for [each] in waiting:
+            self.assertEqual("inner", each["resource_name"])
+            self.assertIsNone(each["properties"]["value"])
+            self.assertEqual(["value"], each["unknown_properties"])
         # How many it will have is not known before something exists.
         self.assertEqual("unknown", unknown["resource_name"])
         self.assertEqual({}, self.project.stacks())

@@ -35,6 +35,10 @@ _MAX_WORK = 5_000_000
 class HotFunction(function.Function):
     """Base of the functions of HOT."""
 
+    @property
+    def _in_output(self) -> bool:
+        return self.path.startswith("outputs.")
+
     def _resolved(self, value: Any) -> Any:
         return function.resolve(value)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine import attributes, function, schema
+from heat.engine import attributes, function, properties, schema
 from heat.engine.template.functions import base
 
 
@@ -154,6 +154,10 @@ class GetAttr(_ResourceReference):
         if not key:
             return None
         known = node.attributes
+        fault = known.get(function.fault_key(self._asked()))
+        if fault is not None and self._in_output:
+            # An output has an error for a value, whoever else has none.
+            raise exception.Error(fault)
         if self.path_asked and key in known:
             return known[key]
         return attributes.select_from_attribute(known.get(key[:1]), key[1:])
@@ -231,17 +235,18 @@ class GetParam(base.HotFunction):
         if isinstance(self._name, str) and not self._in_output:
             self._check(self._name)
 
-    @property
-    def _in_output(self) -> bool:
-        return self.path.startswith("outputs.")
-
     def _check(self, name: Any) -> None:
         if isinstance(name, str) and name in self.stack.parameters:
             return
-        if self._in_output:
-            raise exception.UserParameterMissing(key=name)
-        raise exception.InvalidTemplateReference(
-            resource=name, key=self.path or self.fn_name
+        missing = exception.UserParameterMissing(key=name)
+        if self._in_output or not self.path:
+            raise missing
+        if self.path.split(".")[2:3] != ["properties"]:
+            raise exception.StackValidationFailed(None, self.path, missing)
+        raise exception.StackValidationFailed(
+            properties.Properties.ERROR,
+            self.path.removesuffix(f".{self.fn_name}"),
+            missing,
         )
 
     def result(self) -> Any:

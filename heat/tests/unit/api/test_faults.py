@@ -100,7 +100,7 @@ class StatusTest(base.TestCase):
                 exception.StackValidationFailed(
                     error="E", path=["resources", "a"], message="m"
                 ),
-                "E: resources.a: m",
+                "E: : resources.a: : m",
             ),
         ):
             self.assertEqual(text, faults.of(error, "r").message)

@@ -94,6 +94,8 @@ class AutoScalingGroup(scaled_group.ScaledGroup):
 
     own_attributes = frozenset((group.REFS, group.REFS_MAP, CURRENT_SIZE))
 
+    of_members = frozenset((RESOURCE,))
+
     # -- the members -------------------------------------------------------
 
     def members(self) -> dict[str, Any]:

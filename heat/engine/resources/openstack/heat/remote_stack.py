@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.common import exception
+from heat.common.i18n import _
 from heat.engine import parameters
 from heat.engine.clients import errors
 from heat.engine.resource import notation, outcomes, rest
@@ -87,10 +88,32 @@ class RemoteStack(rest.RestResource):
         body.pop("timeout_mins", None)
         try:
             self.client_plugin().validate(self._adapter(self.properties), body)
-        except errors.BadRequest as exc:
-            raise exception.StackValidationFailed(
-                path=["properties", "template"], message=errors.words(exc)
-            ) from exc
+        except errors.ServiceError as exc:
+            raise self._not_valid_there(exc) from exc
+
+    def _not_valid_there(
+        self, exc: errors.ServiceError
+    ) -> exception.StackValidationFailed:
+        """The error in words that users of such resources know."""
+        why = errors.words(exc)
+        if exc.status_code is None:
+            told = _(
+                "Cannot establish connection to Heat endpoint at region "
+                '"%(region)s" due to "%(why)s"'
+            )
+        else:
+            told = _(
+                "Failed validating stack template using Heat endpoint at "
+                'region "%(region)s" due to "%(why)s"'
+            )
+            why = f"ERROR: {why}"
+        where = (self.properties[_CONTEXT] or {}).get(_REGION)
+        region = where or self.client_plugin().region_name()
+        failed = exception.StackValidationFailed(
+            message=told % {"region": region, "why": why}
+        )
+        failed.says_where = True
+        return failed
 
     # -- what is sent --------------------------------------------------------
 

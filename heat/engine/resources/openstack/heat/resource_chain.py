@@ -54,6 +54,7 @@ class ResourceChain(group.GroupResource):
     del _entry
 
     alike = False
+    of_members = frozenset((RESOURCE_PROPERTIES,))
 
     def members(self) -> dict[str, Any]:
         return self._chain(

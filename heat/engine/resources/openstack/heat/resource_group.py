@@ -81,6 +81,7 @@ class ResourceGroup(group.GroupResource):
         removed_rsrc_list list -- Names that are not used any more.
     """)
     update_policy_schema = group.UPDATE_POLICIES
+    of_members = frozenset((RESOURCE_DEF,))
     for _entry in attributes_schema.values():
         # The members may change without the group.
         _entry.cache_mode = _entry.CACHE_NONE
@@ -108,12 +109,19 @@ class ResourceGroup(group.GroupResource):
             yield name, self._member(wish, name)
 
     def samples(self) -> dict[str, Any]:
+        return dict(itertools.islice(self._unclear(), 1))
+
+    def drafts(self) -> dict[str, Any]:
+        return dict(itertools.islice(self._unclear(), self.size()))
+
+    def _unclear(self) -> Iterator[tuple[str, Any]]:
+        """Members without end, before all is known that they need."""
         wish = self.t.section("properties")
         if not isinstance(wish, Mapping):
             wish = function.resolve(wish) or {}
         wish = group.unknowns(wish.get(self.RESOURCE_DEF) or {})
-        name = next(template.member_names(self._removed()))
-        return {name: self._member(wish, name)}
+        for name in template.member_names(self._removed()):
+            yield name, self._member(wish, name)
 
     def _member(self, wish: Mapping[str, Any], name: str) -> dict[str, Any]:
         body: dict[str, Any] = {"type": wish.get("type")}

@@ -129,7 +129,10 @@ def _marks(snippet: Any) -> frozenset[str]:
     names = frozenset(f"@{each}" for each in function.dependencies(snippet))
     if names:
         return names
-    value = function.resolve(snippet)
+    try:
+        value = function.resolve(snippet)
+    except function.Unknown as unknown:
+        return frozenset({f"?{unknown.source}"})
     return frozenset({f"={value}"}) if isinstance(value, str) else frozenset()
 
 

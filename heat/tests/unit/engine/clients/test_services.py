@@ -21,7 +21,7 @@ from oslo_config import cfg
 
 from heat.common import config, exception
 from heat.common import context as heat_context
-from heat.engine import clients
+from heat.engine import clients, plugins
 from heat.engine.clients import cache, errors, session, settings
 from heat.tests import base
 from heat.tests.fakes import cloud
@@ -43,6 +43,24 @@ class AvailabilityTest(base.TestCase):
         available, reason = clients.availability(made.context, "nova")
         self.assertFalse(available)
         self.assertIn("no public endpoint of the type compute", reason)
+
+    def test_types_that_a_user_is_told(self):
+        """Those whose service is there, where users log in."""
+        made = self.useFixture(cloud.Cloud(services=("network",)))
+        registry = plugins.PluginRegistry.load()
+        every = registry.types()
+        told = registry.usable(every, made.context)
+        for name, usable in (
+            ("OS::Heat::Value", True),
+            ("OS::Neutron::Port", True),
+            ("OS::Nova::Server", False),
+            ("OS::Octavia::LoadBalancer", False),
+        ):
+            with self.subTest(name):
+                self.assertIn(name, every)
+                self.assertEqual(usable, name in told)
+        nobody = heat_context.RequestContext()
+        self.assertEqual(every, registry.usable(every, nobody))
 
     def test_no_such_client(self):
         context = heat_context.RequestContext()

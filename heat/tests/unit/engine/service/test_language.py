@@ -32,7 +32,7 @@ SERVER = HOT | {
 
 
 RESOURCE = {"type": "OS::Heat::TestResource"}
-GROUPS = "Parameter Groups error: parameter_groups"
+GROUPS = ("Parameter Groups error", "parameter_groups")
 
 
 def declaring(groups=None, **more):
@@ -53,14 +53,21 @@ LATELY_WRONG = (
     (declaring([{"label": "x"}]), GROUPS),
     (declaring([{"parameters": "p"}]), GROUPS),
     (declaring(["x"]), GROUPS),
-    (declaring(tags="x"), "Tags property should be a list for parameter: p"),
+    (
+        declaring(tags="x"),
+        ("Tags property should be a list for parameter: p",),
+    ),
     (
         having(update_policy={"foo": {}}),
-        "Property error: resources.a.update_policy: Unknown Property foo",
+        (
+            "Property error",
+            "resources.a.update_policy",
+            "Unknown Property foo",
+        ),
     ),
     (
         having(deletion_policy="Snapshot"),
-        '"Snapshot" deletion policy not supported',
+        ('"Snapshot" deletion policy not supported',),
     ),
 )
 
@@ -198,7 +205,7 @@ class LanguageTest(base.TestCase):
 
     def test_wrong_in_a_validation_is_wrong_in_a_stack(self):
         path = self.create("right", having())
-        for template, words in LATELY_WRONG:
+        for template, parts in LATELY_WRONG:
             body = {"stack_name": "wrong", "template": template}
             for method, route in (
                 ("POST", "/validate"),
@@ -207,9 +214,32 @@ class LanguageTest(base.TestCase):
                 ("PUT", path),
                 ("PUT", f"{path}/preview"),
             ):
+                between = ": " if route == "/validate" else ": : "
+                words = between.join(parts)
                 with self.subTest(words, method=method, route=route):
                     answer = self.service.call(method, route, body)
                     self.refused(answer, "StackValidationFailed", words)
+
+    def test_a_parameter_that_is_not_declared(self):
+        missing = {"get_param": "missing"}
+        told = "The Parameter (missing) was not provided."
+        for more, place in (
+            (
+                {"properties": {"value": missing}},
+                "Property error: : resources.a.properties.value",
+            ),
+            (
+                {"properties": {"value": {"list_join": ["", ["a", missing]]}}},
+                "Property error: : resources.a.properties.value.list_join",
+            ),
+            ({"metadata": {"m": missing}}, "resources.a.metadata.m"),
+        ):
+            body = {"stack_name": "wrong", "template": having(**more)}
+            for route in ("/stacks/preview", "/stacks"):
+                with self.subTest(place, route=route):
+                    answer = self.service.call("POST", route, body)
+                    kind = "StackValidationFailed"
+                    self.refused(answer, kind, place, f": : {told}")
 
     def test_stored_before_it_was_wrong(self):
         """Such stacks can be looked at, repaired and deleted."""

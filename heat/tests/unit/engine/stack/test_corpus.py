@@ -18,6 +18,7 @@ service, and validated all the same.
 
 from __future__ import annotations
 
+import json
 import pathlib
 import time
 
@@ -149,6 +150,81 @@ class CorpusTest(base.TestCase):
             "POST", "/stacks", {"stack_name": "p", "template": template}
         )
         self.assertEqual(400, answer.status_code, answer.text)
+
+    def test_an_output_that_has_an_error_further_down(self):
+        """Whoever asks for it has the error, too; others have nothing."""
+        inner = {
+            "heat_template_version": "2018-08-31",
+            "outputs": {
+                "good": {"value": "g"},
+                "bad": {"value": {"get_param": "foo"}},
+            },
+        }
+        bad = {"get_attr": ["n", "bad"]}
+        template = {
+            "heat_template_version": "2018-08-31",
+            "resources": {
+                "n": {"type": "inner.yaml"},
+                "g": {
+                    "type": "OS::Heat::ResourceGroup",
+                    "properties": {"resource_def": {"type": "inner.yaml"}},
+                },
+                "user": {
+                    "type": "OS::Heat::Value",
+                    "properties": {"value": {"list_join": ["", ["v", bad]]}},
+                },
+            },
+            "outputs": {
+                "good": {"value": {"get_attr": ["n", "good"]}},
+                "bad": {"value": bad},
+                "used": {"value": {"get_attr": ["user", "value"]}},
+                "all": {"value": {"get_attr": ["g", "bad"]}},
+            },
+        }
+        body = {
+            "stack_name": "further",
+            "template": template,
+            "files": {"inner.yaml": json.dumps(inner)},
+        }
+        answer = self.service.call("POST", "/stacks", body)
+        self.assertEqual(201, answer.status_code, answer.text)
+        stack_id = answer.get_json()["stack"]["id"]
+        wrong = "The Parameter (foo) was not provided."
+        one = ("bad", None, f"Error in n output bad: {wrong}")
+        each = ("all", None, f"Error in 0 output bad: {wrong}")
+        self.service.wait(stack_id, "CREATE_COMPLETE")
+        self.assert_outputs(stack_id, one, each)
+        del body["stack_name"]
+        path = f"/stacks/further/{stack_id}"
+        answer = self.service.call("PUT", path, body)
+        self.assertEqual(202, answer.status_code, answer.text)
+        self.service.wait(stack_id, "UPDATE_COMPLETE")
+        self.assert_outputs(stack_id, one, each)
+        inner["outputs"]["bad"]["value"] = "mended"
+        body["files"]["inner.yaml"] = json.dumps(inner)
+        answer = self.service.call("PUT", path, body)
+        self.assertEqual(202, answer.status_code, answer.text)
+        self.service.wait(stack_id, "UPDATE_COMPLETE")
+        self.assert_outputs(
+            stack_id,
+            ("bad", "mended", None),
+            ("all", ["mended"], None),
+            used="vmended",
+        )
+
+    def assert_outputs(self, stack_id, *bad, used="v"):
+        shown = self.service.get(f"/stacks/{stack_id}")["stack"]["outputs"]
+        self.assertCountEqual(
+            [("good", "g", None), ("used", used, None), *bad],
+            [
+                (
+                    each["output_key"],
+                    each["output_value"],
+                    each.get("output_error"),
+                )
+                for each in shown
+            ],
+        )
 
     def refused(self, answer):
         self.assertEqual(400, answer.status_code, answer.text)

@@ -216,7 +216,10 @@ class ResourceGroupTest(GroupTest):
 
     def test_what_is_wrong_with_a_member(self):
         for member, words in (
-            (res(nothing="x"), ("resources.n: resources", "nothing")),
+            (
+                res(nothing="x"),
+                ("resources.n<nested_stack>.resources", "nothing"),
+            ),
             ({"type": "No::Such"}, ("resources.n", "No::Such")),
             (res(wait_secs="soon"), ("resources.n", "wait_secs")),
         ):

@@ -797,7 +797,7 @@ class RefusedTest(NestedTest):
     def test_a_missing_file_further_down(self):
         files = {"one.yaml": text(hot({"m": nest("two.yaml")}))}
         with self.assertRefused(
-            "resources.n<one.yaml>: resources.m.type: ", '"two.yaml"'
+            "resources.n<one.yaml>.resources.m.type: ", '"two.yaml"'
         ):
             self.begin(hot({"n": nest("one.yaml")}), files)
 
@@ -828,7 +828,7 @@ class RefusedTest(NestedTest):
     def test_a_wrong_property_inside(self):
         bad = hot({"y": res(nothing="x")})
         with self.assertRefused(
-            "Property error: resources.n<x.yaml>: "
+            "Property error: resources.n<x.yaml>."
             "resources.y.properties: Unknown Property nothing"
         ):
             self.begin(hot({"n": nest("x.yaml")}), {"x.yaml": text(bad)})
@@ -897,13 +897,35 @@ class RefusedTest(NestedTest):
 
     def test_validate_looks_inside(self):
         bad = hot({"y": res(nothing="x")})
-        with self.assertRefused("resources.n<x.yaml>: resources.y"):
+        with self.assertRefused("resources.n<x.yaml>.resources.y"):
             validate.validate_template(
                 self.engine,
                 self.context,
                 hot({"n": nest("x.yaml")}),
                 {},
                 {"x.yaml": text(bad)},
+            )
+
+    def test_validate_tells_of_templates_whatever_they_are_given(self):
+        """What parameters there are can be asked before all fits."""
+        bad = hot({"y": nest("child.yaml", word="w", nothing="x")})
+        files = {"x.yaml": text(bad), **FILES}
+        asked = hot({"n": nest("x.yaml")})
+        told = validate.validate_template(
+            self.engine, self.context, asked, {}, files, show_nested=True
+        )
+        below = told["NestedParameters"]["n"]["NestedParameters"]["y"]
+        self.assertEqual({"word", "secs"}, set(below["Parameters"]))
+        with self.assertRefused("resources.y.properties: Unknown Property"):
+            self.begin(asked, files)
+        with self.assertRefused("resources.n.properties: Unknown Property"):
+            validate.validate_template(
+                self.engine,
+                self.context,
+                hot({"n": nest("x.yaml", nothing="x")}),
+                {},
+                files,
+                show_nested=True,
             )
 
     def test_validate_tells_of_what_is_below(self):

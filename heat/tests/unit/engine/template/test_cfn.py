@@ -104,8 +104,8 @@ FUNCTIONS = (
 
 ERRORS = (
     ({"Parameters": []}, "Parameters"),
-    ({"Strange": {}}, '"Strange", known are: '),
-    ({"resources": {}}, '"resources"'),
+    ({"Strange": {}}, "section is invalid: Strange"),
+    ({"resources": {}}, "section is invalid: resources"),
     ({"Parameters": {"p": {"Type": "Strin"}}}, "Parameters.p.Type"),
     ({"Parameters": {"p": {"type": "String"}}}, "Parameters.p.type"),
     (

@@ -249,7 +249,7 @@ OLD_RESULTS = (
 
 # version, name, arguments, part of the message
 ERRORS = (
-    (stacks.NEWEST, "get_param", "nobody", '"nobody"'),
+    (stacks.NEWEST, "get_param", "nobody", "(nobody)"),
     (stacks.NEWEST, "get_param", [], "expected"),
     (stacks.NEWEST, "get_param", {"a": 1}, "expected"),
     (stacks.NEWEST, "get_param", None, "expected"),
@@ -377,7 +377,7 @@ ERRORS = (
     (stacks.NEWEST, "if", [{"not": [True]}, 1, 2], "expected"),
     (stacks.NEWEST, "if", [{"get_param": "text"}, 1, 2], "condition must be"),
     (stacks.NEWEST, "resource_facade", "name", "expected"),
-    (_OLD, "Ref", "nobody", '"nobody"'),
+    (_OLD, "Ref", "nobody", "(nobody)"),
     (_OLD, "Fn::Select", [0, "["], "list or a map"),
     (_OLD, "Fn::Select", [0], "expected"),
     (_OLD, "Fn::Base64", ["a"], "must be a string"),

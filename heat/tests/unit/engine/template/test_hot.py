@@ -139,8 +139,8 @@ class VersionTest(base.TestCase):
 
 # version, text, part of the message
 ERRORS = (
-    (stacks.NEWEST, "Resources: {}", '"Resources", known are'),
-    ("2016-04-08", "conditions: {}", '"conditions", known are'),
+    (stacks.NEWEST, "Resources: {}", "section is invalid: Resources"),
+    ("2016-04-08", "conditions: {}", "section is invalid: conditions"),
     (stacks.NEWEST, "resources: []", "resources: "),
     (stacks.NEWEST, "parameters: x", "parameters: "),
     (stacks.NEWEST, "outputs: 5", "outputs: "),

@@ -22,6 +22,7 @@ from heat.common import exception
 from heat.engine import resource
 from heat.engine.resource import lifecycle, notation, rest
 from heat.engine.resources import declared
+from heat.engine.stack import preview_nested
 from heat.tests import base
 from heat.tests.fakes import cloud
 from heat.tests.unit.engine import stacks
@@ -120,6 +121,24 @@ class ImpliedOrderTest(base.TestCase):
         self.assertEqual({"net", "subnet"}, needs["port"])
         self.assertEqual({"net", "subnet"}, needs["server"])
         self.assertEqual({"other"}, needs["far"])
+
+    def test_a_network_that_is_not_known_yet(self):
+        """In a preview who names it by one parameter belongs together."""
+        net = {"get_param": "net"}
+        stacks.registry()
+        made = stacks.view(
+            {
+                "subnet": _typed("Neutron::Subnet", network=net),
+                "port": _typed("Neutron::Port", network=net),
+                "far": _typed("Neutron::Port", network="elsewhere"),
+            }
+        ).definition
+        made.parameters = preview_nested.UnknownParameters(
+            {"net": None}, {"net": "parent/net"}
+        )
+        needs = made.dependencies()
+        self.assertEqual({"subnet"}, needs["port"])
+        self.assertEqual(set(), needs["far"])
 
     def test_floating_ip_after_the_way_to_it(self):
         needs = self.needs(
