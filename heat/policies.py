@@ -30,7 +30,7 @@ from __future__ import annotations
 import fnmatch
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from oslo_config import cfg
@@ -314,31 +314,19 @@ RULES: Mapping[str, tuple[str, str, str]] = {
 
 # Types that only an administrator may use. A name may be a pattern: it then
 # stands for every type that matches.
-RESOURCE_TYPES: tuple[str, ...] = (
-    "OS::Blazar::Host",
-    "OS::Cinder::EncryptedVolumeType",
-    "OS::Cinder::QoSAssociation",
-    "OS::Cinder::QoSSpecs",
-    "OS::Cinder::Quota",
-    "OS::Cinder::VolumeType",
-    "OS::Keystone::*",
-    "OS::Manila::ShareType",
-    "OS::Neutron::ProviderNet",
-    "OS::Neutron::QoSBandwidthLimitRule",
-    "OS::Neutron::QoSDscpMarkingRule",
-    "OS::Neutron::QoSMinimumBandwidthRule",
-    "OS::Neutron::QoSMinimumPacketRateRule",
-    "OS::Neutron::QoSPolicy",
-    "OS::Neutron::Quota",
-    "OS::Neutron::Segment",
-    "OS::Nova::Flavor",
-    "OS::Nova::HostAggregate",
-    "OS::Nova::Quota",
-    "OS::Octavia::AvailabilityZone",
-    "OS::Octavia::AvailabilityZoneProfile",
-    "OS::Octavia::Flavor",
-    "OS::Octavia::FlavorProfile",
-    "OS::Octavia::Quota",
+RESOURCE_TYPES: tuple[str, ...] = tuple(
+    """
+    OS::Blazar::Host OS::Cinder::EncryptedVolumeType
+    OS::Cinder::QoSAssociation OS::Cinder::QoSSpecs OS::Cinder::Quota
+    OS::Cinder::VolumeType OS::Keystone::* OS::Manila::ShareType
+    OS::Neutron::ProviderNet OS::Neutron::QoSBandwidthLimitRule
+    OS::Neutron::QoSDscpMarkingRule OS::Neutron::QoSMinimumBandwidthRule
+    OS::Neutron::QoSMinimumPacketRateRule OS::Neutron::QoSPolicy
+    OS::Neutron::Quota OS::Neutron::Segment OS::Nova::Flavor
+    OS::Nova::HostAggregate OS::Nova::Quota OS::Octavia::AvailabilityZone
+    OS::Octavia::AvailabilityZoneProfile OS::Octavia::Flavor
+    OS::Octavia::FlavorProfile OS::Octavia::Quota
+    """.split()
 )
 _TYPE_PREFIX = "resource_types:"
 
@@ -475,20 +463,27 @@ class Enforcer:
 
         :raises Forbidden: naming the type
         """
-        for rule in self._type_rules(resource_type):
-            if not self._holds(context, rule):
-                raise exception.Forbidden(
-                    action=f"resources of type {resource_type}"
-                )
+        if not self.may_use_resource_type(context, resource_type):
+            raise exception.Forbidden(
+                action=f"resources of type {resource_type}"
+            )
 
-    def _type_rules(self, resource_type: str) -> Iterable[str]:
-        """Rules that speak of the type: registered, or an operator's own."""
+    def may_use_resource_type(
+        self, context: heat_context.RequestContext, resource_type: str
+    ) -> bool:
+        """Whether the caller may use a type.
+
+        Rules speak of it that are registered, or an operator's own.
+        """
         self._look()
-        for name in list(self._enforcer.rules or ()):
-            if name.startswith(_TYPE_PREFIX) and fnmatch.fnmatchcase(
+        return all(
+            self._holds(context, name)
+            for name in list(self._enforcer.rules or ())
+            if name.startswith(_TYPE_PREFIX)
+            and fnmatch.fnmatchcase(
                 resource_type, name.removeprefix(_TYPE_PREFIX)
-            ):
-                yield name
+            )
+        )
 
 
 def get_enforcer() -> Any:

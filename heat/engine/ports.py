@@ -276,6 +276,37 @@ class Publisher(typing.Protocol):
         """
 
 
+class TypeRules(typing.Protocol):
+    """Knows which resource types a user may use."""
+
+    def may_use_resource_type(
+        self, context: RequestContext, resource_type: str
+    ) -> bool:
+        """Whether the caller may use a type."""
+
+    def require_resource_type(
+        self, context: RequestContext, resource_type: str
+    ) -> None:
+        """Refuse a type that the caller may not use.
+
+        :raises Forbidden: naming the type
+        """
+
+
+class NoTypeRules:
+    """Everybody may use every type."""
+
+    def may_use_resource_type(
+        self, context: RequestContext, resource_type: str
+    ) -> bool:
+        return True
+
+    def require_resource_type(
+        self, context: RequestContext, resource_type: str
+    ) -> None:
+        pass
+
+
 class InHand:
     """The claims whose operation this process still has in memory.
 
@@ -328,6 +359,7 @@ class Engine:
     children: ChildStacks | None = None
     delegation: Delegation | None = None
     publisher: Publisher | None = None
+    type_rules: TypeRules = dataclasses.field(default_factory=NoTypeRules)
     paces: Paces = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import fixtures
 import sqlalchemy as sa
 from oslo_config import cfg
+from oslo_policy import opts as policy_opts
 from werkzeug import test
 
 from heat.api import app
@@ -39,10 +40,12 @@ WAIT_SECONDS = 30
 class Service(fixtures.Fixture):
     """A running service; requests come from loopback, as project ``p1``.
 
+    :param policies: a file with the operator's own
     :param options: overrides of ``[DEFAULT]``
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, policies: str | None = None, **options: Any) -> None:
+        self.policies = policies
         self.options = options
         self.project = f"p{uuid.uuid4().hex[:8]}"
 
@@ -61,6 +64,9 @@ class Service(fixtures.Fixture):
         self.conf.set_override("template_dir", "/nonexistent")
         for name, value in self.options.items():
             self.conf.set_override(name, value)
+        policy_opts.set_defaults(self.conf)
+        if self.policies is not None:
+            self.conf.set_override("policy_file", self.policies, "oslo_policy")
         self.url = self.useFixture(backends.Scratch()).url
         self.db = session.Database(self.conf, url=self.url)
         self.addCleanup(self.db.dispose)

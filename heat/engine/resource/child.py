@@ -23,7 +23,7 @@ import dataclasses
 import json
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from heat.common import exception
@@ -163,14 +163,28 @@ class Tree:
     :ivar needs_deferred: a resource can't do without the user's trust
     :ivar described: it is only asked which parameters there are: what the
         properties in the stacks below have for values is not judged
+    :ivar allows: raises Forbidden for a type that who asks may not use;
+        None: nobody is asked
     """
 
     limit: int
     ignored: frozenset[str] = frozenset()
     described: bool = False
+    allows: Callable[[str], None] | None = None
     resources: int = 0
     uses_cloud: bool = False
     needs_deferred: bool = False
+    _allowed: set[str] = dataclasses.field(default_factory=set)
+
+    def ask(self, *types: str) -> None:
+        """Ask whether who asks may use these types, of each once.
+
+        :raises Forbidden: one may not be used
+        """
+        if self.allows is not None:
+            for each in set(types) - self._allowed:
+                self.allows(each)
+                self._allowed.add(each)
 
     def note(self, resource_class: Any) -> None:
         """Note what resources of a class ask for."""

@@ -464,7 +464,7 @@ class StackResource(stack_handover.Handover):
                 template_base.load(wanted.template, wanted.files)
                 return
             self._port().validate(self.stack, wanted)
-        except exception.StackResourceLimitExceeded:
+        except (exception.StackResourceLimitExceeded, exception.Forbidden):
             raise
         except exception.StackValidationFailed as exc:
             raise exception.StackValidationFailed(

@@ -83,6 +83,12 @@ class Endpoint:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def _allows(self, context: RequestContext) -> Callable[[str], None]:
+        """What raises Forbidden for a type that the caller may not use."""
+        return functools.partial(
+            self._engine.type_rules.require_resource_type, context
+        )
+
     def _depth(self, nested_depth: Any) -> int:
         """Levels below a stack, no more than there may be.
 

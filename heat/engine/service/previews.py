@@ -67,6 +67,7 @@ class PreviewEndpoint(base.Endpoint):
             containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
+            allows=self._allows(context),
         )
         return new_stack(found)
 
@@ -98,6 +99,7 @@ class PreviewEndpoint(base.Endpoint):
             containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
+            allows=self._allows(context),
         )
         return changes(stack, found)
 

@@ -24,6 +24,7 @@ from concurrent import futures
 import sqlalchemy as sa
 from oslo_config import cfg
 
+from heat import policies
 from heat.db import services
 from heat.db.session import Database
 from heat.engine.environment import shared
@@ -96,6 +97,7 @@ class EngineServer:
             plugins=plugins,
             sender=clients.WorkerClient(bus),
             monotonic=time.monotonic,
+            type_rules=policies.Enforcer(conf),
         )
         self.engine.children = nested.Children(self.engine)
         self._publisher = publish.Publisher(self.engine, notifier.make(conf))

@@ -254,6 +254,7 @@ class StackEndpoint(base.Endpoint):
             containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
+            allows=self._allows(context),
             owner_id=owner_id,
             nested_depth=nested_depth,
             user_creds_id=user_creds_id,
@@ -293,6 +294,7 @@ class StackEndpoint(base.Endpoint):
             containers.files_of(context, files, files_container),
             args,
             environment_files=environment_files,
+            allows=self._allows(context),
         )
         return dict(presenters.identity(stack))
 

@@ -178,13 +178,16 @@ class TemplateEndpoint(base.Endpoint):
         heat_version: str | None = None,
         with_description: bool = False,
     ) -> list[Any]:
-        """The resource types whose service the user can reach, by name.
+        """The resource types that the user can use, by name: the service is
+        within reach, and no policy forbids them.
 
         :param type_name: a regular expression, found at the beginning
         :raises Invalid: it is none, or the status is none
         """
         plugins = self._engine.plugins
         known = plugins.types(support_status, type_name, heat_version)
+        allowed = self._engine.type_rules.may_use_resource_type
+        known = [each for each in known if allowed(context, each)]
         found = plugins.usable(known, context)
         if not with_description:
             return found
@@ -206,7 +209,9 @@ class TemplateEndpoint(base.Endpoint):
         """Properties and attributes of a resource type.
 
         :raises EntityNotFound: there is no such type
+        :raises Forbidden: the caller may not use it
         """
+        self._allows(context)(type_name)
         return self._engine.plugins.schema(type_name, with_description)
 
     @base.request
@@ -221,7 +226,9 @@ class TemplateEndpoint(base.Endpoint):
         :param template_type: ``cfn`` or ``hot``
         :raises EntityNotFound: there is no such type
         :raises ValueError: another kind of template
+        :raises Forbidden: the caller may not use the type
         """
+        self._allows(context)(type_name)
         if template_type not in ("cfn", "hot"):
             raise ValueError(
                 _("template_type must be cfn or hot, not %s") % template_type

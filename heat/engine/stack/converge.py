@@ -84,11 +84,13 @@ def create(
     parent_resource_name: str | None = None,
     child: Child | None = None,
     adopted: Mapping[str, wanted.Given] | None = None,
+    allows: Callable[[str], None] | None = None,
 ) -> stacks.StackRecord:
     """Create a stack and begin its first traversal, in one transaction.
 
     :param child: what more there is to say when it is a nested one
     :param adopted: objects to take over in place of making new ones
+    :param allows: raises Forbidden for a type that who asks may not use
     :raises StackExists: the project has a stack of this name
     :raises RequestLimitExceeded: it has ``max_stacks_per_tenant`` of them
     :raises HeatException, ValueError: of class 400; nothing is stored then
@@ -108,7 +110,7 @@ def create(
         "stack_user_project_id": stack_user_project_id,
     }
     draft = draft_of(values, tuple(request.args.get("tags") or ()))
-    tree = prepare.check(engine, context, draft, prepared)
+    tree = prepare.check(engine, context, draft, prepared, allows=allows)
     order = _order(draft, prepared, str(uuid.uuid4()), adopted)
     traversal = sync_points.Traversal(stack_id, order.traversal_id)
     made = prepared.definition
@@ -120,9 +122,8 @@ def create(
 
     with delegation.for_new(engine, context, draft, tree) as creds_id:
         values["user_creds_id"] = creds_id
-        with lifecycle_plugins.asked(
-            engine, context, draft, draft.action, made
-        ):
+        told = engine, context, draft, draft.action, made
+        with lifecycle_plugins.asked(*told):
             opened = opening.run(engine, context, traversal, work, made)
     opening.hand_on(engine, context, opened)
     return draft
@@ -274,11 +275,13 @@ def update(
     *,
     environment_files: Sequence[str] | None = None,
     child: Child | None = None,
+    allows: Callable[[str], None] | None = None,
 ) -> None:
     """Begin an update; ``existing`` in ``args`` makes it a PATCH.
 
     :param child: what more there is to say of a nested stack, when its
         parent updates it
+    :param allows: raises Forbidden for a type that who asks may not use
     :raises ActionInProgress: another action runs, or began meanwhile
     :raises NotSupported: the stack is suspended
     :raises HeatException, ValueError: of class 400; nothing is stored then
@@ -286,7 +289,9 @@ def update(
     request = _request(
         template, params, files, args, environment_files, child is not None
     )
-    prepared, tree = prepared_update(engine, context, stack, request, child)
+    prepared, tree = prepared_update(
+        engine, context, stack, request, child, allows
+    )
     delegation.ensure(engine, context, stack, tree)
     values, tags = _changed_values(stack, request.args)
     observes = bool(
@@ -354,9 +359,11 @@ def prepared_update(
     stack: stacks.StackRecord,
     request: Request,
     child: Child | None = None,
+    allows: Callable[[str], None] | None = None,
 ) -> tuple[prepare.Prepared, Tree]:
     """What an update would begin with, all checks passed. No writes.
 
+    :param allows: as that of :func:`update`
     :returns: the definition, and what its checks have noted
     :raises ActionInProgress, NotSupported: the stack's state forbids it
     :raises HeatException, ValueError: of class 400
@@ -385,7 +392,7 @@ def prepared_update(
     )
     before = prepare.stored_definition(identity, stored)
     _check_immutable(before, prepared)
-    tree = prepare.check(engine, context, stack, prepared)
+    tree = prepare.check(engine, context, stack, prepared, allows=allows)
     return dataclasses.replace(prepared, before=before), tree
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -176,6 +176,7 @@ def check(
     nesting: child.Nesting | None = None,
     *,
     described: bool = False,
+    allows: Callable[[str], None] | None = None,
 ) -> child.Tree:
     """Check a definition against the plug-ins and the limits.
 
@@ -184,12 +185,13 @@ def check(
     :param nesting: where in a tree of stacks it is; None: at the top
     :param described: what the properties in the stacks below have for
         values does not matter
+    :param allows: as that of :class:`heat.engine.resource.child.Tree`
     :returns: what was counted and noted of the whole tree
     :raises HeatException, ValueError: of class 400, naming the place
     """
     if nesting is None:
         limit = int(engine.conf.max_resources_per_stack)
-        tree = child.Tree(limit, frozenset(ignored), described)
+        tree = child.Tree(limit, frozenset(ignored), described, allows)
         nesting = child.Nesting(tree)
     with prepared.definition.t.own_words():
         _check(engine, context, stack, prepared.definition, ignored, nesting)
@@ -214,6 +216,8 @@ def _check(
     for name, wish in made.resource_definitions.items():
         cls = resource_class(engine, made, wish.resource_type, name)
         nesting.tree.note(cls)
+        meant = made.env.registry.resolve(wish.resource_type, name).name
+        nesting.tree.ask(wish.resource_type, meant)
         described = nesting.tree.described and bool(stack.nested_depth)
         with _place(name, described):
             _check_resource(cls(name, wish, view), context, ignored)
@@ -311,7 +315,8 @@ class _place:
             raise exception.StackValidationFailed(
                 error.error, [*where, *error.path], error.error_message
             ) from error
-        if isinstance(error, exception.ResourceTypeUnavailable):
+        named = exception.ResourceTypeUnavailable, exception.Forbidden
+        if isinstance(error, named):
             # It names the type, and clients know it by its class.
             return False
         if isinstance(error, (exception.HeatException, ValueError, TypeError)):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from heat.common.context import RequestContext
@@ -64,9 +64,11 @@ def update(
     args: Mapping[str, Any] | None,
     *,
     environment_files: Sequence[str] | None = None,
+    allows: Callable[[str], None] | None = None,
 ) -> Changes:
     """Tell what :func:`.converge.update` with these arguments would do.
 
+    :param allows: raises Forbidden for a type that who asks may not use
     :raises HeatException, ValueError: whatever the update would refuse with
     """
     request = Request(
@@ -76,7 +78,9 @@ def update(
         args or {},
         environment_files or (),
     )
-    prepared, _tree = converge.prepared_update(engine, context, stack, request)
+    prepared, _tree = converge.prepared_update(
+        engine, context, stack, request, allows=allows
+    )
     changes = compare(
         engine,
         context,

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -97,9 +97,11 @@ def create(
     args: Mapping[str, Any] | None,
     *,
     environment_files: Sequence[str] | None = None,
+    allows: Callable[[str], None] | None = None,
 ) -> NewStack:
     """Tell what :func:`.converge.create` with these arguments would make.
 
+    :param allows: raises Forbidden for a type that who asks may not use
     :raises StackExists: the project has a stack of this name
     :raises RequestLimitExceeded: it has as many stacks as it may have
     :raises HeatException, ValueError: of class 400
@@ -112,7 +114,7 @@ def create(
     identity = HeatIdentifier(tenant, stack_name, preview_nested.NO_ID)
     prepared = prepare.prepare(identity, request)
     draft = _draft(context, identity, args)
-    prepare.check(engine, context, draft, prepared)
+    prepare.check(engine, context, draft, prepared, allows=allows)
     engine.db.read(lambda conn: _check_room(conn, engine, identity))
     return _stack(engine, context, draft, prepared.definition)
 
