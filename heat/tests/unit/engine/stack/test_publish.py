@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import oslo_messaging
@@ -294,8 +295,16 @@ class SinkTest(PublishTest):
         stored = self.world.db.read(lambda conn: ids_of(conn, stack))
         self.assertEqual(stored, [each["id"] for _context, each in sink.seen])
 
+    def wait_until_told(self, count):
+        """What is told later has the sinks that the stack has then."""
+        until = time.monotonic() + 60
+        while sum(len(each.seen) for each in Sink.made) < count:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
+
     def test_an_update_has_other_sinks(self):
         stack = self.make_with({"type": "keep", "target": "q"})
+        self.wait_until_told(4)
         self.update(
             stack,
             hot({"a": res("new")}),
