@@ -144,10 +144,12 @@ def _args(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tags(given: str | list[str]) -> list[str]:
-    """Tags as a list, each once, in the order given.
+    """Tags as a list, each once, in the order given; of no text, none.
 
     :raises HTTPError: 400: a tag is empty, too long or holds a comma
     """
+    if isinstance(given, str) and not given.strip():
+        return []
     names = given.split(",") if isinstance(given, str) else given
     clean = [name.strip() for name in names]
     for name in clean:

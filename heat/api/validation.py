@@ -109,7 +109,8 @@ class Query:
                     f"{_shown(name)} in the query holds a NUL character"
                 )
             if schema is not None:
-                values[name] = _convert(schema, given)
+                if "".join(given) or not _may_be_left_empty(schema):
+                    values[name] = _convert(schema, given)
             elif self.closed:
                 raise faults.bad_request(
                     f"Unknown parameter {_shown(name)} in the query; "
@@ -236,6 +237,14 @@ def _convert(schema: Mapping[str, Any], given: list[str]) -> Any:
         except ValueError:
             return text
     return text
+
+
+def _may_be_left_empty(schema: Mapping[str, Any]) -> bool:
+    """Whether ``name=`` says no more than if it were not there.
+
+    A client that fills in a form sends fields that nobody has filled.
+    """
+    return schema.get("type") not in ("integer", "boolean")
 
 
 def _split(given: list[str], separators: str) -> Iterable[str]:

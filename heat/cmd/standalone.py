@@ -73,6 +73,9 @@ class Standalone:
             self.http.listen()
         except OSError as error:
             raise Failed(serving.explain(host, port, error)) from None
+        if not conf.clients_heat.url:
+            # There is no catalogue to say where signals are sent.
+            conf.set_override("url", self.http.url, group="clients_heat")
         self._db = session.Database(conf)
         migration.upgrade(self._db)
         self._engine = server.EngineServer(

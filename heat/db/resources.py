@@ -48,7 +48,7 @@ _CLAIMED = _ROWS.where(_table.c.claim_id.is_not(None))
 _CLAIMED_OF = _CLAIMED.where(_IN_STACK)
 _FAILED = _ROWS.where(
     _IN_STACK,
-    _table.c.action == sa.bindparam("the_action"),
+    _table.c.action.in_(sa.bindparam("the_actions", expanding=True)),
     _table.c.status == "FAILED",
     _table.c.stray.is_(False),
 )
@@ -400,10 +400,10 @@ def update_unclaimed(
 
 
 def failed(
-    conn: sa.Connection, stack_id: str, action: str
+    conn: sa.Connection, stack_id: str, actions: Collection[str]
 ) -> list[ResourceRecord]:
-    """The rows on which an action failed."""
-    which = {"the_stack": stack_id, "the_action": action}
+    """The rows on which one of some actions failed."""
+    which = {"the_stack": stack_id, "the_actions": sorted(actions)}
     return [_record(row) for row in conn.execute(_FAILED, which)]
 
 

@@ -72,9 +72,8 @@ def _to_list(value: Any) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [_item(item) for item in value]
     if isinstance(value, str):
-        if not value.strip():
-            return []
-        return [item.strip() for item in value.split(",")]
+        # Blanks belong to the items: "a, b" is "a" and " b".
+        return value.split(",") if value else []
     raise ValueError(
         _("Value must be a comma-delimited list: text or a list of strings")
     )
@@ -309,12 +308,12 @@ class Parameters(Mapping[str, Any]):
         self.user_params = dict(user_params or {})
         # There may be far more defaults than parameters: those of a tree.
         defaults = param_defaults or {}
-        self._given: dict[str, Any] = {
+        self._defaults: dict[str, Any] = {
             name: defaults[name]
             for name in (self.schemata if defaults else ())
             if name in defaults
         }
-        self._given.update(self.user_params)
+        self._given = {**self._defaults, **self.user_params}
         self._typed: dict[str, Any] = {}
         self._own: dict[str, Any] = {}
         words = getattr(template, "pseudo_parameters", pseudo)
@@ -361,12 +360,13 @@ class Parameters(Mapping[str, Any]):
         )
 
     def given(self, name: str) -> Any:
-        """What a request or environment gave: a number as it came, a map
-        or list as text; None for a parameter that has its default."""
-        value = self._given.get(name)
-        if value is None or isinstance(value, (str, int, float)):
-            return value
-        return self.schemata[name].public(self._value(name))
+        """The value that was given, as it came; None: there is none."""
+        return self.user_params.get(name)
+
+    def given_default(self, name: str) -> Any:
+        """What stands in the environment in place of the template's default,
+        as it came; None: nothing does."""
+        return self._defaults.get(name)
 
     def public(self) -> dict[str, str]:
         """The values as texts, hidden ones masked: what a stack shows."""

@@ -211,7 +211,7 @@ class Properties(collections.abc.Mapping[str, Any]):
             raise
 
     def _missing(self, key: str, schema: Schema, walk: Walk) -> None:
-        if not (schema.required and walk.fill):
+        if not (schema.required and walk.fill) or self._is_null(key, schema):
             return
         # While a template is validated a None may be a value that is not
         # known yet, so a key that is given counts as assigned.
@@ -219,6 +219,10 @@ class Properties(collections.abc.Mapping[str, Any]):
         if walk.validate and any(self.data.get(n) is not None for n in names):
             return
         raise BadValue(_("Property %s not assigned") % key)
+
+    def _is_null(self, key: str, schema: Schema) -> bool:
+        """Whether null is what was given; of any type, it is a value too."""
+        return key in self.data and schema.type == schema.ANY
 
     # -- validation ----------------------------------------------------------
 
@@ -242,13 +246,15 @@ class Properties(collections.abc.Mapping[str, Any]):
                     walk = Walk(self.translation, True, self.context)
                     self._get(key, walk)
                 elif schema.required and self.data.get(key) is None:
-                    self._required_by_name(key)
+                    self._required_by_name(key, schema)
             except BadValue as bad:
                 raise self._failure(bad.path, bad.reason) from bad
             except ValueError as exc:
                 raise self._failure([key], str(exc)) from exc
 
-    def _required_by_name(self, key: str) -> None:
+    def _required_by_name(self, key: str, schema: Schema) -> None:
+        if self._is_null(key, schema):
+            return
         moved = self.translation
         if moved is None or not moved.has_translation(key):
             raise BadValue(_("Property %s not assigned") % key)

@@ -85,8 +85,9 @@ def look(rsrc: base.Resource) -> Seen:
 def told(rsrc: base.Resource) -> str:
     """A sentence for events on what differs; "" for nothing.
 
-    To compare is an extra of a check that has found the object well: what
-    goes wrong with it is only logged.
+    Or on that the plug-in has no way to look at the object. To compare is an
+    extra of a check that has found the object well: what goes wrong with it
+    is only logged.
     """
     try:
         live = rsrc.get_live_state(rsrc.properties) or {}
@@ -100,7 +101,9 @@ def told(rsrc: base.Resource) -> str:
         )
         return ""
     if not found:
-        return ""
+        if getattr(rsrc, "handle_check", None) is not None:
+            return ""
+        return _("CHECK not supported for %s") % rsrc.type()
     secret = hidden.secrets(rsrc.stack.definition)
     return _("differs from the template: %s") % "; ".join(
         _(

@@ -294,6 +294,10 @@ class GroupResource(stack_resource.StackResource):
             exc.message = str(exc.kwargs["message"])
             raise
 
+    def get_reference_id(self) -> str:
+        """The id of the nested stack."""
+        return self.resource_id or self.name
+
     def _references(self) -> dict[str, Any]:
         return dict(self.get_output(template.REFERENCES))
 

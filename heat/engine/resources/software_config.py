@@ -139,10 +139,14 @@ class ConfigResource(resource.Resource):
             return
 
     def _resolve_attribute(self, name: str) -> Any:
-        if name != self.CONFIG_ATTR or self.resource_id is None:
+        found = self._show_resource() if name == self.CONFIG_ATTR else None
+        return found and found[api.SOFTWARE_CONFIG_CONFIG]
+
+    def _show_resource(self) -> dict[str, Any] | None:
+        """The config as the API shows it."""
+        if self.resource_id is None:
             return None
         try:
-            found = configs.show(self.stack.db, self.context, self.resource_id)
+            return configs.show(self.stack.db, self.context, self.resource_id)
         except exception.EntityNotFound:
             return None
-        return found[api.SOFTWARE_CONFIG_CONFIG]

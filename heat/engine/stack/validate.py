@@ -120,7 +120,9 @@ def _told(made: StackDefinition) -> dict[str, Any]:
         "Description": made.t.description or _("No description"),
         "Parameters": {
             name: parameters.validate_answer(
-                schema, made.parameters.given(name)
+                schema,
+                made.parameters.given(name),
+                made.parameters.given_default(name),
             )
             for name, schema in made.t.parameter_schemata().items()
         },

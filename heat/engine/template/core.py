@@ -76,6 +76,11 @@ class Template(abc.ABC):
     def condition_functions(self) -> FunctionTable:
         """Those that may stand in a condition."""
 
+    @property
+    def _value_functions(self) -> FunctionTable:
+        """Those that may stand in a value: more than are told of."""
+        return self.functions
+
     @abc.abstractmethod
     def _read_sections(self) -> dict[str, Any]:
         """All sections of the language, empty ones as empty values."""
@@ -224,7 +229,9 @@ class Template(abc.ABC):
         :raises StackValidationFailed: for a call that can't be right,
             naming the place
         """
-        parsed = _Parser(self.functions, self, stack).parse(snippet, path)
+        parsed = _Parser(self._value_functions, self, stack).parse(
+            snippet, path
+        )
         return None if parsed is function.ABSENT else parsed
 
     def parse_condition(

@@ -41,6 +41,8 @@ VERSION_KEY = "heat_template_version"
 
 _Functions = dict[str, type[function.Function]]
 
+_GIVE_TRUTH = frozenset({"and", "equals", "not", "or"})
+
 
 @dataclasses.dataclass(frozen=True)
 class Version:
@@ -64,6 +66,20 @@ class Version:
     conditions: bool = False
     modulo: bool = False
     tags: bool = False
+
+    @functools.cached_property
+    def value_functions(self) -> Mapping[str, type[function.Function]]:
+        """Those that may stand in a value.
+
+        What compares and combines in conditions may, too: it gives true or
+        false there. No list of the version's functions tells of that.
+        """
+        more = {
+            name: cls
+            for name, cls in self.condition_functions.items()
+            if name.removeprefix("Fn::").lower() in _GIVE_TRUTH
+        }
+        return {**more, **self.functions}
 
 
 #: What each version adds or changes; None takes away.
@@ -234,6 +250,10 @@ class HOTemplate(core.Template):
     @property
     def condition_functions(self) -> core.FunctionTable:
         return self.spec.condition_functions
+
+    @property
+    def _value_functions(self) -> core.FunctionTable:
+        return self.spec.value_functions
 
     # -- sections -------------------------------------------------------------
 

@@ -410,11 +410,13 @@ _ANSWERS: dict[str, Callable[[Any], Iterator[tuple[str, Any]]]] = {
 
 
 def validate_answer(
-    schema: parameters.ParameterSchema, value: Any = None
+    schema: parameters.ParameterSchema, value: Any = None, default: Any = None
 ) -> dict[str, Any]:
     """A parameter in the answer of a validation.
 
     :param value: what somebody gave for it, None for nothing
+    :param default: what stands in place of the template's default, None for
+        nothing
     :returns: the keys of the RPC contract: Type, Default, NoEcho, ...
     """
     answer: dict[str, Any] = {
@@ -423,7 +425,9 @@ def validate_answer(
         "NoEcho": "true" if schema.hidden else "false",
         "Label": schema.label or schema.name,
     }
-    if schema.has_default:
+    if default is not None:
+        answer["Default"] = parameters.MASK if schema.hidden else default
+    elif schema.has_default:
         answer["Default"] = schema.default
     if value is not None:
         answer["Value"] = parameters.MASK if schema.hidden else value

@@ -60,6 +60,9 @@ WALKS = {
 }
 
 
+# Actions that ``updated_time`` does not tell of.
+_CHANGE_NOTHING = frozenset({"CREATE", "LOCK", "UNLOCK"})
+
 # What the action before LOCK and UNLOCK was counts no more.
 _NO_BASE: Mapping[str, None] = dict.fromkeys(
     ("base_action", "base_status", "base_status_reason")
@@ -226,8 +229,10 @@ def _begun_values(order: Order, now: datetime.datetime) -> dict[str, Any]:
     """The columns of a stack that say what begins."""
     # Who walks over what is there leaves alone what is kept for later.
     held = {} if order.action in WALKS else {"holds_cleanup": order.holds}
+    changed = {} if order.action in _CHANGE_NOTHING else {"updated_at": now}
     return {
         **held,
+        **changed,
         **order.stack_values,
         "current_traversal": order.traversal_id,
         "action": order.action,

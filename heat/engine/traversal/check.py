@@ -27,6 +27,7 @@ from typing import Any
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
+from heat.common import exception
 from heat.db import resources, sync_points
 from heat.engine import function
 from heat.engine.ports import Engine, NodeKey
@@ -159,6 +160,8 @@ def _gone(key: NodeKey, scene: Scene) -> Result:
 
 def at_once(scene: Scene, node: Node) -> Result:
     """How a node with nothing to claim has ended."""
+    if node.step is Step.REFUSE:
+        return Result(node, error=exception.Error(node.because))
     if node.step is Step.KEEP:
         return Result(node, attributes=kept_attributes(scene, node))
     return Result(node, attributes=dict(node.attributes))

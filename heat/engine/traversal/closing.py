@@ -30,6 +30,7 @@ from typing import Any
 import sqlalchemy as sa
 from oslo_utils import timeutils
 
+from heat.common.i18n import _
 from heat.db import (
     events,
     going,
@@ -44,6 +45,7 @@ from heat.engine.ports import Engine, NodeKey
 from heat.engine.traversal import (
     begin,
     cleanup,
+    decide,
     locking,
     passing,
     snapshotting,
@@ -227,8 +229,13 @@ def _failed(
     """The rows that failed; what failed in another way has not been
     visited yet."""
     if stack.action in begin.WALKS:
-        action = locking.row_action(stack)
-        return resources.failed(conn, stack.id, action)
+        refusing = decide.unfit(stack.action)
+        actions = {locking.row_action(stack), *refusing}
+        return [
+            row
+            for row in resources.failed(conn, stack.id, actions)
+            if row.action not in refusing or _is_refused(scene, row)
+        ]
     ids = [
         row.id
         for row in left
@@ -237,6 +244,14 @@ def _failed(
     ]
     found = resources.get_many(conn, ids) if ids else {}
     return [found[each] for each in ids if each in found]
+
+
+def _is_refused(scene: Scene, row: resources.ResourceRecord) -> bool:
+    """Whether a row was visited and left as it is, for what it is in."""
+    visited = (row.id, True) in scene.graph or (row.id, False) in scene.graph
+    return visited and decide.refuses(
+        scene.stack.action, row.action, row.status, external=row.external
+    )
 
 
 def _is_living(scene: Scene, row: going.GoingRecord) -> bool:
@@ -260,7 +275,14 @@ def _failed_reason(
 ) -> str:
     """Every failure by name; what could not be cleaned up is a DELETE."""
     action = stack.action if stack.action in begin.WALKS else "DELETE"
-    texts = [f"{row.shown_reason}" for row in rows]
+    refusing = decide.unfit(stack.action)
+    texts = [
+        _("resources.%(name)s: it is %(action)s_FAILED (%(why)s)")
+        % {"name": row.name, "action": row.action, "why": row.status_reason}
+        if row.action in refusing
+        else f"{row.shown_reason}"
+        for row in rows
+    ]
     return f"Resource {action} failed: " + "; ".join(texts)
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Mapping
 
 from heat.engine.resource.external import Move
 
@@ -41,6 +42,7 @@ class Step(enum.Enum):
     HAND_BACK = "the user's object becomes Heat's and gets its properties"
     # nodes of SUSPEND, RESUME, CHECK, LOCK, UNLOCK
     ACT = "carry out the stack's action on the object"
+    REFUSE = "what it is in does not allow the action; the row stays"
     # clean-up nodes
     NOTHING = "the row is the living one"
     CLEAN = "the nested stack deletes what its update replaced"
@@ -124,6 +126,7 @@ class WalkFacts:
     """The facts about a row that SUSPEND, RESUME or CHECK visits.
 
     :param wanted: the stack's action
+    :param external: the object belongs to the user
     """
 
     wanted: str
@@ -131,6 +134,7 @@ class WalkFacts:
     status: str
     claimed: bool = False
     has_object: bool = True
+    external: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,6 +227,30 @@ def _moved(facts: UpdateFacts) -> tuple[Step, str]:
     return Step.KEEP, ""
 
 
+# Failures that an action must not cover: its own state would stand in their
+# place, so the object passed for whole and no update would repair it.
+_UNFIT: Mapping[str, frozenset[str]] = {
+    "CHECK": frozenset({"CREATE"}),
+    # After a failed update it goes on: what was tried is known still.
+    "SUSPEND": frozenset({"CREATE", "CHECK"}),
+}
+
+
+def refuses(wanted: str, action: str, status: str, *, external: bool) -> bool:
+    """Whether what a row is in does not allow the stack's action.
+
+    :param wanted: the stack's action
+    :param action: the row's
+    :param external: the object is the user's; nothing is done with it
+    """
+    return status == "FAILED" and action in unfit(wanted) and not external
+
+
+def unfit(wanted: str) -> frozenset[str]:
+    """The actions whose failure does not allow the stack's action."""
+    return _UNFIT.get(wanted, frozenset())
+
+
 def walk_step(facts: WalkFacts) -> tuple[Step, str]:
     """The step of a node of SUSPEND, RESUME or CHECK, and why.
 
@@ -230,32 +258,34 @@ def walk_step(facts: WalkFacts) -> tuple[Step, str]:
     the row                                step
     =====================================  =========
     is held                                WAIT
+    could not be created: SUSPEND, CHECK   REFUSE
+    was found unhealthy: SUSPEND           REFUSE
+    could not be created: others           NOTHING
     is INIT, or is being deleted           NOTHING
     has no object                          NOTHING
-    could not be created                   NOTHING
     already is what is asked for           NOTHING
     is to be resumed, was not suspended    NOTHING
     otherwise                              ACT
     =====================================  =========
+
+    REFUSE fails the stack's action, and leaves the row as it is: what it
+    says is what the next update goes by.
     """
     if facts.claimed:
         return Step.WAIT, "held by another operation"
+    state = (facts.action, facts.status)
+    if refuses(facts.wanted, *state, external=facts.external):
+        return Step.REFUSE, f"{facts.action} {facts.status}"
     if facts.action in ("INIT", "DELETE") or not facts.has_object:
         return Step.NOTHING, "there is no object"
-    if (facts.action, facts.status) == ("CREATE", "FAILED"):
+    if state == ("CREATE", "FAILED"):
         # Else it would pass for whole, and no update would replace it.
         return Step.NOTHING, "it was not created completely"
-    if facts.wanted == "SUSPEND" and (facts.action, facts.status) == (
-        "SUSPEND",
-        "COMPLETE",
-    ):
+    if facts.wanted == "SUSPEND" and state == ("SUSPEND", "COMPLETE"):
         return Step.NOTHING, "suspended already"
     if facts.wanted == "RESUME" and facts.action not in ("SUSPEND", "RESUME"):
         return Step.NOTHING, "was not suspended"
-    if facts.wanted == "RESUME" and (facts.action, facts.status) == (
-        "RESUME",
-        "COMPLETE",
-    ):
+    if facts.wanted == "RESUME" and state == ("RESUME", "COMPLETE"):
         return Step.NOTHING, "resumed already"
     return Step.ACT, ""
 

@@ -381,6 +381,7 @@ def _plan_walk(engine: Engine, scene: Scene, node: Node) -> None:
         row.status,
         claimed=row.claim_id is not None,
         has_object=row.physical_id is not None,
+        external=row.external,
     )
     node.step, node.because = decide.walk_step(facts)
     if node.step is decide.Step.ACT:

@@ -193,7 +193,7 @@ class FoundTest(Story):
         self.do(
             lambda engine: actions.check(engine, self.world.context, stack)
         )
-        self.rest("CHECK_COMPLETE", 1)
+        self.rest("CHECK_FAILED", 1)
         self.update({"a": res("x")})
         self.rest("UPDATE_COMPLETE", 1)
         (after,) = self.world.watch.objects(self.stack_id)

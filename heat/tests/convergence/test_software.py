@@ -95,6 +95,23 @@ class DeploymentTest(test_signals.SignalStory):
         self.world.run()
         self.assertEqual((0, 0), self.counts())
 
+    def test_a_config_shows_all_it_is(self):
+        """A config without a group, and how ``show`` tells of it."""
+        config = {
+            "type": "OS::Heat::SoftwareConfig",
+            "properties": {"config": "true"},
+        }
+        shown = {"shown": {"value": {"get_attr": ["config", "show"]}}}
+        stack = self.world.create(stories.hot({"config": config}, shown))
+        self.world.run()
+        told = self.world.outputs(stack)["shown"]
+        self.assertEqual(
+            ("true", "Heat::Ungrouped", []),
+            (told["config"], told["group"], told["inputs"]),
+        )
+        row = self.world.living(stack)["config"]
+        self.assertEqual(row.physical_id, told["id"])
+
     def test_what_fails(self):
         for number, report in enumerate(
             ({"trouble": "no disk"}, {"deploy_status_code": "7"})

@@ -369,7 +369,12 @@ class ActionsTest(StoryTest):
         stack = self.make({"a": res()})
         self.assertRaises(exception.NotSupported, self.act, "resume", stack)
 
-    def test_check_visits_only_what_is_there(self):
+    def states(self, stack):
+        rows = self.world.living(stack)
+        return {n: f"{r.action}_{r.status}" for n, r in sorted(rows.items())}
+
+    def test_check_names_what_could_not_be_created(self):
+        """What was never whole fails the check, and stays as it is."""
         stack = self.world.create(
             hot({"a": res(), "b": res(fail=True), "c": res(depends_on="b")})
         )
@@ -377,10 +382,66 @@ class ActionsTest(StoryTest):
         self.assertState("CREATE_FAILED", stack)
         self.act("check", stack)
         self.world.run()
+        self.assertState("CHECK_FAILED", stack)
+        reason = self.world.stack(stack).status_reason
+        self.assertIn("resources.b: it is CREATE_FAILED (", reason)
+        self.assertEqual(
+            {
+                "a": "CHECK_COMPLETE",
+                "b": "CREATE_FAILED",
+                "c": "INIT_COMPLETE",
+            },
+            self.states(stack),
+        )
+        self.world.update(
+            stack, hot({"a": res(), "b": res(), "c": res(depends_on="b")})
+        )
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+
+    def test_check_tells_what_it_can_not_look_at(self):
+        value = {"type": "OS::Heat::Value", "properties": {"value": 1}}
+        stack = self.make({"a": res(), "v": value})
+        self.act("check", stack)
+        self.world.run()
         self.assertState("CHECK_COMPLETE", stack)
         rows = self.world.living(stack)
-        self.assertEqual("CHECK", rows["a"].action)
-        self.assertEqual("INIT", rows["c"].action)
+        self.assertEqual(
+            ["state changed", "CHECK not supported for OS::Heat::Value"],
+            [rows[name].status_reason for name in "av"],
+        )
+
+    def test_suspend_covers_no_failure(self):
+        """What failed, and what it needs, is not suspended; others are."""
+        wishes = {"a": res(), "b": res(attr("a"), fail=True), "c": res()}
+        stack = self.world.create(hot(wishes))
+        self.world.run()
+        self.assertState("CREATE_FAILED", stack)
+        self.act("suspend", stack)
+        self.world.run()
+        self.assertState("SUSPEND_FAILED", stack)
+        reason = self.world.stack(stack).status_reason
+        self.assertIn("resources.b: it is CREATE_FAILED (", reason)
+        self.assertEqual(
+            ["CREATE_COMPLETE", "CREATE_FAILED", "SUSPEND_COMPLETE"],
+            list(self.states(stack).values()),
+        )
+        self.act("resume", stack)
+        self.world.run()
+        self.assertState("RESUME_COMPLETE", stack)
+        self.world.update(stack, hot({**wishes, "b": res(attr("a"))}))
+        self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+
+    def test_a_walk_moves_the_time_of_the_last_change(self):
+        stack = self.make({"a": res()})
+        for action in ("check", "suspend", "resume"):
+            before = self.world.stack(stack).updated_at
+            self.act(action, stack)
+            self.world.run()
+            after = self.world.stack(stack).updated_at
+            self.assertIsNotNone(after)
+            self.assertNotEqual(before, after)
 
     def test_cancel_goes_back(self):
         stack = self.make({"a": res("one")})

@@ -91,6 +91,7 @@ class SignalStoryTest(base.FunctionalTest):
         )
         self.assertTrue(
             outputs["endpoint"].endswith("/resources/handle/signal")
+            and outputs["endpoint"].startswith("http://127.0.0.1:")
         )
         self.assertIn(outputs["endpoint"], outputs["curl"])
         shown = call("stack", "resource", "metadata", "tale", "handle")

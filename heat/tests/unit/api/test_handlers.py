@@ -105,6 +105,10 @@ CASES = (
       "show_nested": False, "tags": ["a", "b"], "not_tags_any": ["c"],
       "filters": {"status": ["FAILED", "COMPLETE"], "name": "x"}},
      "stacks.0", STACK_LIST),
+    # Nobody has filled these in.
+    ("GET", "/stacks?name=&status=&tags=&not_tags_any=&sort_keys=&sort_dir="
+     "&marker=", None, 200, "list_stacks", {"filters": None},
+     "stacks.0", STACK_LIST),
     ("GET", "/stacks/detail", None, 200, "list_stacks", {"filters": None},
      "stacks.0", STACK),
     ("POST", "/stacks", NEW, 201, "create_stack",

@@ -58,6 +58,10 @@ class StackRequestTest(base.TestCase):
     def test_arguments(self):
         for body, args in (
             ({"timeout_mins": "60"}, {"timeout_mins": 60}),
+            # What a client sends to take all tags away.
+            ({"tags": ""}, {"tags": []}),
+            ({"tags": " "}, {"tags": []}),
+            ({"tags": "a, b,a"}, {"tags": ["a", "b"]}),
             ({"timeout_mins": 60.0}, {"timeout_mins": 60}),
             ({"timeout_mins": 0}, {}),
             ({"timeout_mins": "0"}, {}),

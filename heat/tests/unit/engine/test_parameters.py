@@ -48,8 +48,10 @@ class ValueTest(base.TestCase):
         ("number", 5, 5, "5"),
         ("number", "1.5", 1.5, "1.5"),
         ("number", "-1e3", -1000.0, "-1000.0"),
-        ("comma_delimited_list", "a, b,c", ["a", "b", "c"], "a,b,c"),
+        ("comma_delimited_list", "a, b,c", ["a", " b", "c"], "a, b,c"),
         ("comma_delimited_list", "", [], ""),
+        ("comma_delimited_list", " ", [" "], " "),
+        ("comma_delimited_list", "a,", ["a", ""], "a,"),
         ("comma_delimited_list", ["a", 5], ["a", "5"], "a,5"),
         ("json", {"a": [1]}, {"a": [1]}, '{"a": [1]}'),
         ("json", '{"a": 1}', {"a": 1}, '{"a": 1}'),
@@ -163,16 +165,27 @@ class GivenTest(base.TestCase):
             ("type: number, default: 5", {}, None),
             ("type: number", {}, None),
             ("type: number, default: 5", {"user_params": {"p": 7}}, 7),
-            ("type: number", {"param_defaults": {"p": "7"}}, "7"),
-            ("type: json", {"user_params": {"p": {"a": 1}}}, '{"a": 1}'),
+            ("type: number", {"param_defaults": {"p": "7"}}, None),
+            ("type: json", {"user_params": {"p": {"a": 1}}}, {"a": 1}),
+            ("type: json", {"user_params": {"p": '{"a": 1}'}}, '{"a": 1}'),
             (
                 "type: comma_delimited_list",
                 {"user_params": {"p": ["a", "b"]}},
-                "a,b",
+                ["a", "b"],
             ),
         ):
             with self.subTest(declaration=declaration, how=how):
                 self.assertEqual(wanted, _one(declaration, **how).given("p"))
+
+    def test_in_place_of_the_default(self):
+        made = _one(
+            "type: number, default: 5",
+            user_params={"p": 7},
+            param_defaults={"p": "6"},
+        )
+        self.assertEqual("6", made.given_default("p"))
+        self.assertEqual(7, made.given("p"))
+        self.assertIsNone(_one("type: number, default: 5").given_default("p"))
 
     def test_services_are_not_asked_about_a_default_that_may_change(self):
         asked = []
@@ -337,3 +350,16 @@ class AnswerTest(base.TestCase):
             },
             reader.validate_answer(schema, "s3cret"),
         )
+        self.assertEqual(
+            "******", reader.validate_answer(schema, None, "s3cret")["Default"]
+        )
+
+    def test_a_default_of_the_environment_takes_the_place(self):
+        [schema] = (
+            _template("  p: {type: number, default: 5}")
+            .parameter_schemata()
+            .values()
+        )
+        answer = reader.validate_answer(schema, None, "7")
+        self.assertEqual("7", answer["Default"])
+        self.assertNotIn("Value", answer)

@@ -280,6 +280,19 @@ class TranslationTest(base.TestCase):
             {"nets": [{"port": "a"}, {"port": "b"}]}, made.given()
         )
 
+    def test_of_any_type_null_is_a_value(self):
+        schema = {"any": S(S.ANY, required=True)}
+        for whole in (True, False):
+            made = properties.Properties(schema, {"any": None})
+            made.validate(with_value=whole)
+            self.assertIsNone(made["any"])
+            exc = self.assertRaises(
+                exception.StackValidationFailed,
+                properties.Properties(schema, {}).validate,
+                with_value=whole,
+            )
+            self.assertIn("any not assigned", str(exc))
+
     def test_a_required_one_by_its_old_name(self):
         """A given key whose value is not known is not missing."""
         old, new = S(S.STRING), S(S.STRING, required=True)

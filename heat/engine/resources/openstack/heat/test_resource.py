@@ -52,7 +52,7 @@ class TestResource(resource.Resource):
 
     __test__ = False  # not a test, for what collects tests by name
 
-    support_status = support.SupportStatus(version="2014.1")
+    support_status = support.SupportStatus(version="5.0.0")
     resumes_create = True
 
     PROPERTIES = (

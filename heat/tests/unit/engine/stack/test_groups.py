@@ -117,6 +117,11 @@ class ResourceGroupTest(GroupTest):
         child = self.world.stack(self.child(stack))
         self.assertEqual((stack, 1), (child.owner_id, child.nested_depth))
 
+    def test_what_refers_to_it_gets_the_id_of_its_stack(self):
+        ref = {"ref": {"value": {"get_resource": "n"}}}
+        stack = self.make(hot({"n": group(1)}, ref))
+        self.assertEqual({"ref": self.child(stack)}, self.world.outputs(stack))
+
     def test_none(self):
         stack = self.make(hot({"n": group(0)}, outs(all=["output"])))
         self.assertEqual({"all": []}, self.world.outputs(stack))

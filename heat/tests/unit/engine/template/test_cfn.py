@@ -76,9 +76,9 @@ FUNCTIONS = (
     ({"Fn::FindInMap": ["Region", {"Ref": "Where"}, "ami"]}, "a-1"),
     ({"Fn::FindInMap": ["Region", "north", "sizes"]}, [1, 2]),
     ({"Fn::FindInMap": ["Region", "north", {"Ref": "Number"}]}, "x"),
-    ({"Fn::Join": ["-", {"Ref": "List"}]}, "a-b-c"),
+    ({"Fn::Join": ["-", {"Ref": "List"}]}, "a- b -c"),
     ({"Fn::Join": ["", ["x", {"Ref": "Where"}]]}, "xnorth"),
-    ({"Fn::Select": [1, {"Ref": "List"}]}, "b"),
+    ({"Fn::Select": [1, {"Ref": "List"}]}, " b "),
     ({"Fn::Select": ["l", {"Fn::Select": ["k", {"Ref": "Map"}]}]}, 1),
     ({"Fn::Split": [",", "a,b"]}, ["a", "b"]),
     ({"Fn::Replace": [{"$a": {"Ref": "Where"}}, "go $a"]}, "go north"),
@@ -99,7 +99,10 @@ FUNCTIONS = (
     ({"Fn::If": ["No", 1, {"Fn::If": ["One", "in", "out"]}]}, "in"),
     # No function of the language: stays what it is.
     ({"get_param": "Where"}, {"get_param": "Where"}),
-    ({"Fn::Equals": [1, 2]}, {"Fn::Equals": [1, 2]}),
+    ({"Condition": "Yes"}, {"Condition": "Yes"}),
+    # What conditions are made of gives true or false in a value.
+    ({"Fn::Equals": [1, 2]}, False),
+    ({"Fn::Not": [{"Fn::Equals": [1, 2]}]}, True),
 )
 
 ERRORS = (

@@ -20,6 +20,7 @@ from heat.engine.traversal.decide import (
     CleanupFacts,
     Step,
     UpdateFacts,
+    WalkFacts,
 )
 from heat.tests import base
 
@@ -243,6 +244,29 @@ CLEANUPS = [
 ]
 
 
+# action and state of the row, what the stack does, the step
+WALKS = (
+    ("CREATE FAILED", "CHECK", Step.REFUSE),
+    ("UPDATE FAILED", "CHECK", Step.ACT),
+    ("CHECK FAILED", "CHECK", Step.ACT),
+    ("CREATE FAILED", "SUSPEND", Step.REFUSE),
+    ("UPDATE FAILED", "SUSPEND", Step.ACT),
+    ("CHECK FAILED", "SUSPEND", Step.REFUSE),
+    ("SUSPEND FAILED", "SUSPEND", Step.ACT),
+    ("RESUME FAILED", "SUSPEND", Step.ACT),
+    ("SUSPEND COMPLETE", "SUSPEND", Step.NOTHING),
+    ("CREATE COMPLETE", "SUSPEND", Step.ACT),
+    ("INIT COMPLETE", "SUSPEND", Step.NOTHING),
+    ("DELETE FAILED", "SUSPEND", Step.NOTHING),
+    ("CREATE FAILED", "RESUME", Step.NOTHING),
+    ("CREATE COMPLETE", "RESUME", Step.NOTHING),
+    ("SUSPEND COMPLETE", "RESUME", Step.ACT),
+    ("SUSPEND FAILED", "RESUME", Step.ACT),
+    ("RESUME COMPLETE", "RESUME", Step.NOTHING),
+    ("CREATE FAILED", "SNAPSHOT", Step.NOTHING),
+)
+
+
 class DecideTest(base.TestCase):
     def test_update_steps(self):
         for reason, facts, step in UPDATES:
@@ -253,6 +277,20 @@ class DecideTest(base.TestCase):
         for reason, facts, step in CLEANUPS:
             with self.subTest(reason):
                 self.assertIs(step, decide.cleanup_step(facts)[0])
+
+    def test_walk_steps(self):
+        for state, wanted, step in WALKS:
+            with self.subTest(state=state, wanted=wanted):
+                facts = WalkFacts(wanted, *state.split())
+                self.assertIs(step, decide.walk_step(facts)[0])
+
+    def test_what_is_the_users_does_not_stop_a_suspend(self):
+        facts = WalkFacts("SUSPEND", "CHECK", "FAILED", external=True)
+        self.assertIs(Step.ACT, decide.walk_step(facts)[0])
+
+    def test_what_could_not_be_made_is_refused_without_an_object(self):
+        facts = WalkFacts("CHECK", "CREATE", "FAILED", has_object=False)
+        self.assertIs(Step.REFUSE, decide.walk_step(facts)[0])
 
     def test_a_replacement_says_why(self):
         facts = UpdateFacts("CREATE", "COMPLETE", change=FORCES)
