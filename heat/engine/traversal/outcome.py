@@ -154,7 +154,9 @@ def _fail_branch(
     _write_failed_row(conn, scene, result, now)
     written = finish.Written()
     if key not in done:
-        written.superseded.append(result.node.row.id)
+        # What began nothing holds no row that others wait for.
+        if result.task is not None:
+            written.superseded.append(result.node.row.id)
         return written
     # What was skipped passes nothing on, but to the stack's own node.
     gatherer = STACK_UPDATE if key[1] else STACK_CLEANUP

@@ -37,6 +37,8 @@ TEST = "OS::Heat::TestResource"
 VALUE = "OS::Heat::Value"
 CREATE = "user's create"
 NAMES = [f"n{number}" for number in range(10)]
+# Failures of a row that CHECK and SUSPEND do not cover.
+UNFIT = ("CREATE", "CHECK")
 # What a user is told when he comes at the wrong time.
 REFUSALS = (
     exception.ActionInProgress,
@@ -221,6 +223,12 @@ class Chooser:
             )
             for name, wish in wishes.items()
         }
+
+
+def _refused(action: str, reason: str) -> bool:
+    """Whether an action did not cover what had failed before it."""
+    failed = any(f"it is {each}_FAILED (" in reason for each in UNFIT)
+    return action in ("CHECK", "SUSPEND") and failed
 
 
 class Story:
@@ -475,6 +483,7 @@ class Story:
             reason = story_locks.reason(stack)
             told = any(each in reason for each in story_external.REASONS)
             told = told or self.timeouts.told(reason)
+            told = told or _refused(action, reason)
             if "cancelled" not in reason and not told and not fails(wishes):
                 raise Violation("I6", f"{action} fails: {reason}")
             return

@@ -411,6 +411,16 @@ class ActionsTest(StoryTest):
             [rows[name].status_reason for name in "av"],
         )
 
+    def test_a_refusal_told_twice_comes_to_rest(self):
+        """Who comes second has nothing to say, and sends nothing again."""
+        wishes = {"a": res(), "b": res(fail=True)}
+        stack = self.world.create(hot(wishes))
+        self.world.run()
+        self.act("check", stack)
+        self.world.bus.messages *= 3
+        self.world.run(100)
+        self.assertState("CHECK_FAILED", stack)
+
     def test_suspend_covers_no_failure(self):
         """What failed, and what it needs, is not suspended; others are."""
         wishes = {"a": res(), "b": res(attr("a"), fail=True), "c": res()}
