@@ -151,7 +151,8 @@ class Runner:
             lane = self._lane(
                 scene.context, scene.stack.id, scene.traversal.traversal_id
             )
-            lane.scene = scene
+            # One that was read meanwhile may know more by now.
+            lane.scene = lane.scene or scene
             lane.known.update(task.node.key for task in claimed)
             lane.known.update(each.node.key for each in ended)
             lane.claimed.extend(claimed)

@@ -159,7 +159,7 @@ class SimulatedEngine:
             lane = self._lane(
                 scene.context, scene.stack.id, scene.traversal.traversal_id
             )
-            lane.scene = scene
+            lane.scene = lane.scene or scene
             lane.known.update(each.node.key for each in (*claimed, *ended))
             lane.claimed.extend(claimed)
             lane.results.extend(ended)

@@ -19,7 +19,7 @@ from unittest import mock
 import sqlalchemy as sa
 
 from heat.db import models, resources
-from heat.engine.traversal import recovery
+from heat.engine.traversal import recovery, runner
 from heat.engine.traversal.scene import Scene
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 from heat.tests.convergence.world import Keeper
@@ -206,7 +206,7 @@ class TakenUpTest(OpeningStory):
 
     def test_an_engine_that_dies_with_what_it_began(self):
         stack = self.world.create(TWO)
-        self.world.forget()
+        self.world.take_claimed()
         self.assertEqual(1, recovery.hand_over(self.engine))
         self.world.run()
         self.world.update(stack, TWO)
@@ -230,3 +230,25 @@ class TakenUpTest(OpeningStory):
         self.assertEqual({"a": "CREATE"}, self.held(stack))
         self.world.run()
         self.assertState("CREATE_COMPLETE", stack)
+
+
+class LaneTest(OpeningStory):
+    def test_what_was_read_meanwhile_is_not_forgotten(self):
+        """A node of the traversal was worked on before the one that began
+        it came to hand it on: what that has told stays."""
+        stack = self.world.create(TWO)
+        record = self.world.stack(stack)
+        [(_engine, begun, claimed)] = self.world.take_claimed()
+        known = self.world.db.read(
+            lambda conn: Scene.load(
+                conn, stack, record.current_traversal, self.world.context
+            )
+        )
+        work = runner.Runner(self.engine, 1)
+        self.addCleanup(work.stop, 0.0)
+        lane = work._lane(self.world.context, stack, record.current_traversal)
+        lane.scene, lane.pumping = known, True
+        work.keep(begun, claimed, [])
+        self.assertIs(known, lane.scene)
+        self.assertEqual(claimed, lane.claimed)
+        lane.pumping = False

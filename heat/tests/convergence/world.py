@@ -262,9 +262,10 @@ class World:
         if ended:
             self._carry_on(engine, scene, turn.write(engine, scene, ended))
 
-    def forget(self) -> None:
-        """Lose what was claimed and not started, as who is killed does."""
-        self._claimed.clear()
+    def take_claimed(self) -> list[tuple[Engine, Scene, list[Task]]]:
+        """What was claimed and not started; nobody starts it any more."""
+        found, self._claimed = self._claimed, []
+        return found
 
     def _wait(
         self, engine: Engine, scene: Scene, delay: float, task: Task
