@@ -18,9 +18,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from heat.api import stack_request, urlfetch, validation
+from heat.api import stack_request, validation
 from heat.api.cfn import faults, views
 from heat.api.cfn.request import Query
+from heat.common import urlfetch
 
 Dict = dict[str, Any]
 Handler = Callable[[Query], Any]

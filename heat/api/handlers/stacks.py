@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any
 from urllib import parse
 
-from heat.api import schemas, stack_request, urlfetch, views
+from heat.api import schemas, stack_request, views
 from heat.api.request import Answer, Call
-from heat.common import exception, identifier
+from heat.common import exception, identifier, urlfetch
 
 _UPDATE_ACCEPTED = views.accepted(
     "Accepted", "The request is accepted for processing.", "202 Accepted"

@@ -14,9 +14,9 @@
 
 from __future__ import annotations
 
-from heat.api import faults, stack_request, urlfetch
+from heat.api import faults, stack_request
 from heat.api.request import Answer, Call
-from heat.common import exception
+from heat.common import exception, urlfetch
 
 
 def validate_template(call: Call) -> Answer:

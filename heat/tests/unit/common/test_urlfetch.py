@@ -18,8 +18,7 @@ import http.server
 import threading
 import time
 
-from heat.api import urlfetch
-from heat.common import exception
+from heat.common import exception, urlfetch
 from heat.tests import base
 
 
