@@ -117,7 +117,7 @@ class ScaleTest(base.FunctionalTest):
             ENTRIES + 1, len(got["Environment"]["resource_registry"])
         )
         self.assertEqual(
-            FILES, len(json.loads(got["Parameters"]["Shared"]["Value"]))
+            FILES, len(got["Parameters"]["Shared"]["Default"])
         )
         self.timed(
             "create", "POST", "/stacks", {"stack_name": "cloud", **body}
