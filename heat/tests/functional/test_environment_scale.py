@@ -116,9 +116,7 @@ class ScaleTest(base.FunctionalTest):
         self.assertEqual(
             ENTRIES + 1, len(got["Environment"]["resource_registry"])
         )
-        self.assertEqual(
-            FILES, len(got["Parameters"]["Shared"]["Default"])
-        )
+        self.assertEqual(FILES, len(got["Parameters"]["Shared"]["Default"]))
         self.timed(
             "create", "POST", "/stacks", {"stack_name": "cloud", **body}
         )
