@@ -69,7 +69,8 @@ class AvailabilityTest(base.TestCase):
         self.assertIn("none", reason)
 
     def test_goes_with_its_context(self):
-        # Not the thread's current context: that one is kept.
+        # Not the thread's current context, or its first: that one is kept.
+        heat_context.RequestContext()
         context = heat_context.RequestContext(auth_token="t", overwrite=False)
         clients.of(context).client_plugin("neutron")
         gone = weakref.ref(context)
