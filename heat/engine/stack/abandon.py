@@ -26,7 +26,7 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import locks, snapshots, stacks
+from heat.db import locks, snapshots, stacks, sync_points
 from heat.engine.ports import Engine
 from heat.engine.stack import delete, export
 from heat.engine.stack import snapshots as kept
@@ -48,9 +48,13 @@ def abandon(
         )
     _check_idle(stack)
     told = export.export(engine, context, stack)
-    traversal_id = str(uuid.uuid4())
-    begun = engine.db.run(lambda conn: _begin(conn, stack, traversal_id))
-    opening.send(engine, context, begun)
+    traversal = sync_points.Traversal(stack.id, str(uuid.uuid4()))
+
+    def work(conn: sa.Connection) -> begin.Begun:
+        return _begin(conn, stack, traversal.traversal_id)
+
+    opened = opening.run(engine, context, traversal, work, None)
+    opening.hand_on(engine, context, opened)
     return told
 
 
@@ -64,9 +68,6 @@ def _check_idle(stack: stacks.StackRecord) -> None:
 def _begin(
     conn: sa.Connection, stack: stacks.StackRecord, traversal_id: str
 ) -> begin.Begun:
-    earlier = begin.begun_before(conn, stack.id, traversal_id)
-    if earlier is not None:
-        return earlier
     locks.refuse_locked_below(conn, stack, "abandon")
     for stack_id in stacks.descendants(conn, stack.id):
         below = stacks.get(conn, stack_id)

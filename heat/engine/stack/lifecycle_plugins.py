@@ -29,10 +29,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
-
-import sqlalchemy as sa
 
 from heat.common import exception
 from heat.common.context import RequestContext
@@ -40,7 +38,7 @@ from heat.db import stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.stack import load
-from heat.engine.traversal import begin, gather
+from heat.engine.traversal import gather
 
 LOG = logging.getLogger(__name__)
 
@@ -79,21 +77,6 @@ def asked(
     except Exception:
         _tell(passed, context, view, action, failed=True)
         raise
-
-
-def run(
-    engine: Engine,
-    context: RequestContext,
-    stack: stacks.StackRecord,
-    order: begin.Order,
-    work: Callable[[sa.Connection], begin.Begun],
-) -> begin.Begun:
-    """Ask before an action, and begin it in one transaction.
-
-    Errors as :func:`asked`, and those of the work.
-    """
-    with asked(engine, context, stack, order.action, order.definition):
-        return engine.db.run(work)
 
 
 def _ask(plugin: Any, context: RequestContext, view: Any, action: str) -> None:

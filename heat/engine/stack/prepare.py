@@ -216,8 +216,9 @@ def _check(
     for name, wish in made.resource_definitions.items():
         cls = resource_class(engine, made, wish.resource_type, name)
         nesting.tree.note(cls)
-        meant = made.env.registry.resolve(wish.resource_type, name).name
-        nesting.tree.ask(wish.resource_type, meant)
+        if nesting.tree.allows is not None:
+            meant = made.env.registry.resolve(wish.resource_type, name).name
+            nesting.tree.ask(wish.resource_type, meant)
         described = nesting.tree.described and bool(stack.nested_depth)
         with _place(name, described):
             _check_resource(cls(name, wish, view), context, ignored)

@@ -32,7 +32,7 @@ from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.common.identifier import HeatIdentifier
-from heat.db import locks, snapshots, stacks, templates
+from heat.db import locks, snapshots, stacks, sync_points, templates
 from heat.engine import parameters, rsrc_defn
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource, lifecycle
@@ -77,19 +77,17 @@ def take(
         )
     kept = _version(engine, stack, stack.raw_template_id)
     data = export.describe(engine, stack)
-    snapshot_id, traversal_id = str(uuid.uuid4()), str(uuid.uuid4())
+    snapshot_id = str(uuid.uuid4())
+    traversal = sync_points.Traversal(stack.id, str(uuid.uuid4()))
     order = begin.Order(
         "SNAPSHOT",
         stack.raw_template_id,
         None,
         "Stack SNAPSHOT started",
-        traversal_id=traversal_id,
+        traversal_id=traversal.traversal_id,
     )
 
     def work(conn: sa.Connection) -> begin.Begun:
-        earlier = begin.begun_before(conn, stack.id, traversal_id)
-        if earlier is not None:
-            return earlier
         locks.refuse_locked_below(conn, stack, "snapshot")
         # Its compare-and-set makes the count a safe one.
         begun = begin.begin(conn, stack, order, timeutils.utcnow())
@@ -109,8 +107,9 @@ def take(
         snapshots.insert(conn, values)
         return begun
 
-    begun = lifecycle_plugins.run(engine, context, stack, order, work)
-    opening.send(engine, context, begun)
+    with lifecycle_plugins.asked(engine, context, stack, "SNAPSHOT"):
+        opened = opening.run(engine, context, traversal, work, None)
+    opening.hand_on(engine, context, opened)
     return get(engine, stack, snapshot_id)
 
 
@@ -350,19 +349,16 @@ def restore(
         prepared = _version(engine, stack, template_id, template)
     tree = prepare.check(engine, context, stack, prepared)
     delegation.ensure(engine, context, stack, tree)
-    traversal_id = str(uuid.uuid4())
+    traversal = sync_points.Traversal(stack.id, str(uuid.uuid4()))
 
     def work(conn: sa.Connection) -> begin.Begun:
-        earlier = begin.begun_before(conn, stack.id, traversal_id)
-        if earlier is not None:
-            return earlier
         order = begin.Order(
             "RESTORE",
             prepared.store(conn, template_id),
             prepared.definition,
             "Stack RESTORE started",
             {"updated_at": timeutils.utcnow()},
-            traversal_id,
+            traversal.traversal_id,
         )
         locks.refuse_locked_below(conn, stack, "restore")
         return begin.begin(conn, stack, order, timeutils.utcnow())
@@ -370,8 +366,8 @@ def restore(
     with lifecycle_plugins.asked(
         engine, context, stack, "RESTORE", prepared.definition
     ):
-        begun = engine.db.run(work)
-    opening.send(engine, context, begun)
+        opened = opening.run(engine, context, traversal, work, None)
+    opening.hand_on(engine, context, opened)
 
 
 def _restored(

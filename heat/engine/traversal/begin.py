@@ -406,7 +406,7 @@ def passed_on(
     }
 
 
-def begun_before(
+def _begun_before(
     conn: sa.Connection, stack_id: str, traversal_id: str
 ) -> Begun | None:
     """The traversal, if an earlier try of this very work has begun it.
@@ -447,7 +447,7 @@ def _lost(
     now = stacks.get(conn, stack.id, show_deleted=True)
     if now is None or now.deleted_at is not None:
         raise exception.EntityNotFound(entity="Stack", name=stack.name)
-    earlier = begun_before(conn, stack.id, order.traversal_id)
+    earlier = _begun_before(conn, stack.id, order.traversal_id)
     if earlier is not None:
         return earlier
     if now.lock_level is not None:

@@ -71,7 +71,8 @@ def run(
     :param traversal: that begins; when it was begun and only the answer to
         the commit got lost, it is not begun again
     :param work: begins it
-    :param definition: what it wants, or had; None: that can't be told
+    :param definition: what it wants, or had; None: that can't be told, or
+        nothing is to be at hand
     :param before: the version that the stack had
     """
     opened: Opened | None = None
