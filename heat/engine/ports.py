@@ -184,12 +184,13 @@ class ChildStacks(typing.Protocol):
         data: Mapping[str, str],
         known: Mapping[str, str],
     ) -> bool:
-        """Store data with a resource of a stack, and update the stack as it
-        is, so that the resource acts on them.
+        """Store data with a resource of a stack together with the beginning
+        of an update of the stack as it is, in which the resource acts on
+        them.
 
         :param known: the resource's data as they were read
-        :returns: False: somebody else has changed these data meanwhile, so
-            nothing was done
+        :returns: False: somebody else has changed these data, or begun
+            something, meanwhile, so nothing was done
         :raises HeatException, ValueError: the stack can't be updated now
         """
 

@@ -276,11 +276,13 @@ def update(
     environment_files: Sequence[str] | None = None,
     child: Child | None = None,
     allows: Callable[[str], None] | None = None,
+    also: Callable[[sa.Connection], None] | None = None,
 ) -> None:
     """Begin an update; ``existing`` in ``args`` makes it a PATCH.
 
     :param child: what more there is to say of a nested stack, when its
         parent updates it
+    :param also: what is written with its beginning, as in an Order
     :param allows: raises Forbidden for a type that who asks may not use
     :raises ActionInProgress: another action runs, or began meanwhile
     :raises NotSupported: the stack is suspended
@@ -314,6 +316,7 @@ def update(
             traversal.traversal_id,
             observes=observes,
             holds=child is not None and child.holds,
+            also=also,
         )
         locks.refuse_locked_below(conn, stack, "update")
         begun = begin.begin(conn, stack, order, timeutils.utcnow())

@@ -63,11 +63,12 @@ from heat.engine.traversal import gather
 # How often an update tries again when the child began something meanwhile.
 _TRIES = 5
 
-# The same for a stack whose policies are signalled, by several engines.
-_SIGNAL_TRIES = 200
-
 # What a child may be doing that brings it to its template.
 _CONVERGING = frozenset({"CREATE", "UPDATE", "ADOPT"})
+
+
+class _Overtaken(Exception):
+    """Somebody else has changed what was read."""
 
 
 class Children:
@@ -391,55 +392,32 @@ class Children:
         data: Mapping[str, str],
         known: Mapping[str, str],
     ) -> bool:
-        """Store data with a resource of a stack, and update the stack as it
-        is, so that the resource acts on them.
-
-        :param known: the resource's data as they were read
-        :returns: False: somebody else has changed these data meanwhile, so
-            nothing was done
-        :raises HeatException, ValueError: the stack can't be updated now
-        """
-        stack_id = parent.id or ""
+        """As :meth:`heat.engine.ports.ChildStacks.tell`."""
         records = {k: resource_data.DataRecord(v) for k, v in data.items()}
 
-        def work(conn: sa.Connection) -> bool:
-            if signals.hold(conn, row_id) is None:
-                return False
+        def write(conn: sa.Connection) -> None:
+            held = signals.hold(conn, row_id)
             now = resource_data.get_many(conn, [row_id]).get(row_id, {})
-            if any(now.get(key) != known.get(key) for key in data):
-                return False
-            stack = stacks.get(conn, stack_id)
-            if stack is None:
-                raise exception.EntityNotFound(entity="Stack", name=stack_id)
-            converge.check_may_update(stack)
+            if held is None or any(
+                now.get(key) != known.get(key) for key in data
+            ):
+                raise _Overtaken
             signals.write(conn, row_id, signals.Change({}, records))
-            return True
 
-        if not self._engine.db.run(work):
-            return False
-        self._update_as_it_is(parent, stack_id)
-        return True
-
-    def _update_as_it_is(self, parent: StackView, stack_id: str) -> None:
-        """Begin an update with nothing new, however many others begin one.
-
-        One that began before may have passed the resource already.
-        """
+        stack = self._get(parent.id or "")
         args = {"existing": True}
-        for left in reversed(range(_SIGNAL_TRIES)):
-            stack = self._get(stack_id)
-            try:
-                converge.update(
-                    self._engine, parent.context, stack, None, None, None, args
-                )
-                return
-            except exception.ActionInProgress:
-                # Others were faster; what can't be superseded is no use to
-                # wait for.
-                converge.check_may_update(self._get(stack_id))
-                if not left:
-                    raise
+        told = self._engine, parent.context, stack, None, None, None, args
+        try:
+            converge.update(*told, also=write)
+        except _Overtaken:
+            return False
+        except exception.ActionInProgress:
+            # Others were faster; what can't be superseded is no use to
+            # wait for.
+            converge.check_may_update(self._get(stack.id))
             time.sleep(random.uniform(0, 0.05))  # noqa: S311 - no secret
+            return False
+        return True
 
     def resource(self, parent: StackView, name: str) -> Resource:
         """The plug-in object of a resource of the parent itself, to look at.

@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -87,6 +87,8 @@ class Order:
     :param holds: what the update replaces is kept until the stack above is
         updated, too
     :param cleans: only what was kept so is deleted
+    :param also: written with its beginning, once the stack is ours and
+        before its rows are read; what it raises undoes everything
     """
 
     action: str
@@ -104,6 +106,7 @@ class Order:
     releases: bool = False
     holds: bool = False
     cleans: bool = False
+    also: Callable[[sa.Connection], None] | None = None
 
     def wishes(self) -> wanted.Wishes:
         """The resources that it wants."""
@@ -188,6 +191,8 @@ def begin(
         return _lost(conn, stack, order)
     if order.releases:
         locks.lay_open(conn, stack.id)
+    if order.also is not None:
+        order.also(conn)
     sync_points.delete_for_stack(conn, stack.id)
     return _walk(conn, stack, order, now, _extant(conn, stack.id))
 

@@ -133,6 +133,23 @@ class AutoScalingTest(groups.GroupTest):
         self.update(stack, template(member=res("new")))
         self.assertSize(1, stack)
 
+    def test_a_refused_signal_leaves_nothing(self):
+        stack = self.make(template(cooldown=600))
+
+        class Refuses:
+            def do_pre_op(self, cnxt, stack, current=None, action=None):
+                raise ValueError("not now")
+
+        self.engine.plugins.lifecycle.append(Refuses())
+        with self.assertRefused("not now"):
+            self.signal(stack)
+        self.engine.plugins.lifecycle.clear()
+        self.update(stack, template(member=res("new"), cooldown=600))
+        self.assertSize(1, stack)
+        # What was refused does not cool down either.
+        self.signal(stack)
+        self.assertSize(2, stack)
+
     def test_the_group_cools_down(self):
         stack = self.make(template(cooldown=600))
         self.signal(stack)
