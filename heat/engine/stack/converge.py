@@ -221,13 +221,12 @@ def _insert(
     template_id: int,
 ) -> begin.Begun:
     """Insert a stack whose template is stored, and begin to create it."""
-    order = dataclasses.replace(order, template_id=template_id)
     stack = dataclasses.replace(draft, raw_template_id=template_id)
     return begin.begin_new(
         conn,
         stack,
         {**values, "tags": draft.tags},
-        order,
+        order.of_version(template_id),
         timeutils.utcnow(),
     )
 
@@ -296,30 +295,27 @@ def update(
     )
     delegation.ensure(engine, context, stack, tree)
     values, tags = _changed_values(stack, request.args)
-    observes = bool(
-        request.args.get("converge", engine.conf.observe_on_update)
-    )
-    traversal = sync_points.Traversal(stack.id, str(uuid.uuid4()))
     made, before = prepared.definition, prepared.before
+    order = begin.Order(
+        "UPDATE",
+        0,
+        made,
+        "Stack UPDATE started",
+        values,
+        observes=_observes(engine, request),
+        holds=child is not None and child.holds,
+        also=also,
+    )
+    traversal = sync_points.Traversal(stack.id, order.traversal_id)
 
     def work(conn: sa.Connection) -> begin.Begun:
         if child is not None:
             child.guard(conn)
         kept = keeping.version(conn, stack, prepared) if child else None
-        template_id = kept or _store(conn, prepared, child)
-        order = begin.Order(
-            "UPDATE",
-            template_id,
-            made,
-            "Stack UPDATE started",
-            values,
-            traversal.traversal_id,
-            observes=observes,
-            holds=child is not None and child.holds,
-            also=also,
-        )
+        stored = kept or _store(conn, prepared, child)
         locks.refuse_locked_below(conn, stack, "update")
-        begun = begin.begin(conn, stack, order, timeutils.utcnow())
+        now = timeutils.utcnow()
+        begun = begin.begin(conn, stack, order.of_version(stored), now)
         if tags is not None:
             stack_tags.set_(conn, stack.id, tags)
         return begin.at_hand(conn, begun)
@@ -327,6 +323,10 @@ def update(
     with lifecycle_plugins.asked(engine, context, stack, "UPDATE", made):
         opened = opening.run(engine, context, traversal, work, made, before)
     opening.hand_on(engine, context, opened)
+
+
+def _observes(engine: Engine, request: Request) -> bool:
+    return bool(request.args.get("converge", engine.conf.observe_on_update))
 
 
 def clean_up(

@@ -108,6 +108,10 @@ class Order:
     cleans: bool = False
     also: Callable[[sa.Connection], None] | None = None
 
+    def of_version(self, template_id: int) -> Order:
+        """The same, once the version that it wants is stored."""
+        return dataclasses.replace(self, template_id=template_id)
+
     def wishes(self) -> wanted.Wishes:
         """The resources that it wants."""
         wishes = (
