@@ -64,9 +64,9 @@ class Publisher:
     def __init__(self, engine: Engine, notify: Notify | None = None) -> None:
         self._engine = engine
         self._notify = notify
-        self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue(
-            _MOST
-        )
+        # One with a bound takes a lock of Python's for each commit.
+        self._queue: queue.SimpleQueue[Callable[[], None] | None]
+        self._queue = queue.SimpleQueue()
         self._sinks: collections.OrderedDict[str, tuple[list[Any], Any]] = (
             collections.OrderedDict()
         )
@@ -87,10 +87,7 @@ class Publisher:
         """
         self._engine.db.committed = None
         self._engine.publisher = None
-        try:
-            self._queue.put(None, timeout=timeout)
-        except queue.Full:
-            return
+        self._queue.put(None)
         self._thread.join(timeout)
 
     # -- what comes in -------------------------------------------------------
@@ -112,10 +109,10 @@ class Publisher:
             self._put(lambda: self._autoscaling(ident, suffix, told))
 
     def _put(self, work: Callable[[], None]) -> None:
-        try:
-            self._queue.put_nowait(work)
-        except queue.Full:
+        if self._queue.qsize() >= _MOST:
             LOG.error("events are not told: too many wait already")
+        else:
+            self._queue.put(work)
 
     # -- the thread ----------------------------------------------------------
 
