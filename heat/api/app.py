@@ -46,9 +46,9 @@ from typing import TYPE_CHECKING, Any
 from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
-from heat import policies
 from heat.api import dispatch, login, middleware
 from heat.api import settings as api_settings
+from heat.policies import enforcement
 from heat.rpc import clients
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def make_app(
     :param engine_client: what handlers call
     """
     settings = api_settings.Settings.read(conf)
-    enforcer = policies.Enforcer(conf)
+    enforcer = enforcement.Enforcer(conf)
     app: Any = dispatch.Dispatcher(engine_client, settings, enforcer)
     app = middleware.Context(app, settings, enforcer)
     if settings.auth_strategy != "noauth":

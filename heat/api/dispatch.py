@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 from werkzeug import exceptions as http_errors
 from werkzeug import routing, wrappers
 
-from heat import policies
 from heat.api import faults, routes, validation, views
 from heat.api import request as api_request
 from heat.api import settings as api_settings
 from heat.common import context as heat_context
 from heat.common import exception, quick_json
 from heat.common.i18n import _
+from heat.policies import enforcement
 from heat.rpc import clients
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Dispatcher:
         self,
         engine: clients.EngineClient,
         settings: api_settings.Settings,
-        enforcer: policies.Enforcer,
+        enforcer: enforcement.Enforcer,
     ) -> None:
         self._engine = api_request.guard(engine)
         self._settings = settings

@@ -27,10 +27,10 @@ from urllib import parse
 
 from werkzeug import wrappers
 
-from heat import policies
 from heat.api import dispatch, faults, login, views
 from heat.api import settings as api_settings
 from heat.common import context as heat_context
+from heat.policies import enforcement
 
 if TYPE_CHECKING:
     from _typeshed import wsgi as wsgi_types
@@ -207,7 +207,7 @@ class Context:
         self,
         application: Application,
         settings: api_settings.Settings,
-        enforcer: policies.Enforcer,
+        enforcer: enforcement.Enforcer,
     ) -> None:
         self._application = application
         self._settings = settings

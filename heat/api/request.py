@@ -22,11 +22,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from heat import policies
 from heat.api import settings as api_settings
 from heat.api import views
 from heat.common import context as heat_context
 from heat.common import exception
+from heat.policies import enforcement
 from heat.rpc import clients
 
 
@@ -57,7 +57,7 @@ class Call:
 
     context: heat_context.RequestContext
     engine: clients.EngineClient
-    policy: policies.Enforcer
+    policy: enforcement.Enforcer
     settings: api_settings.Settings
     links: views.Links
     tenant: str

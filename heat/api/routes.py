@@ -17,8 +17,8 @@ answered with 405 and the list, from this table. HEAD is a GET without a body
 and OPTIONS answers with the list, so neither stands here.
 
 Adding a route: a row here, a function in ``handlers``, a rule in
-``heat.policies``, and, when it writes, a schema in ``schemas``. A test walks
-the table and refuses an entry that lacks one of them.
+``heat.policies.rules``, and, when it writes, a schema in ``schemas``. A test
+walks the table and refuses an entry that lacks one of them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@
 
     .. heat-layers::       what may import what (tests/unit/architecture.py)
     .. heat-routes::       path, methods, handler (heat/api/routes.py)
-    .. heat-policies::     rule, default (heat/policies.py)
+    .. heat-policies::     rule, default (heat/policies/rules.py)
     .. heat-states::       the moves of a resource (heat/engine/resource/state)
     .. heat-locks:: states|kinds|methods
                            LOCK and UNLOCK (heat/engine/stack/lock.py)
@@ -164,14 +164,14 @@ class Locks(Directive):
 
 class Policies(Directive):
     def run(self) -> list[nodes.Node]:
-        from heat import policies
+        from heat.policies import rules
 
         return [
             table(
                 ["Rule", "Default", "What it allows"],
                 (
                     (rule.name, rule.check_str, rule.description or "")
-                    for rule in policies.list_rules()
+                    for rule in rules.list_rules()
                 ),
             )
         ]

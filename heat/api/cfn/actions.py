@@ -220,7 +220,7 @@ def _disables_rollback(query: Query) -> bool:
     return known[named]
 
 
-#: action -> (rule of :mod:`heat.policies`, handler)
+#: action -> (rule of :mod:`heat.policies.rules`, handler)
 ACTIONS: Mapping[str, tuple[str, Handler]] = {
     "CancelUpdateStack": ("actions:cancel_update", cancel_update_stack),
     "CreateStack": ("stacks:create", create_stack),

@@ -29,7 +29,6 @@ from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi, request_id
 from werkzeug import wrappers
 
-from heat import policies
 from heat.api import request as api_request
 from heat.api import settings as api_settings
 from heat.api import validation
@@ -37,6 +36,7 @@ from heat.api.cfn import actions, answers, ec2, faults
 from heat.api.cfn.request import Query
 from heat.common import context as heat_context
 from heat.common import identifier
+from heat.policies import enforcement
 from heat.rpc import clients
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def make_app(
     app: Any = Requests(
         engine_client,
         settings,
-        policies.Enforcer(conf),
+        enforcement.Enforcer(conf),
         checker or ec2.Keystone(conf, settings),
     )
     app = faults.CfnFaults(app)
@@ -82,7 +82,7 @@ class Requests:
         self,
         engine: clients.EngineClient,
         settings: api_settings.Settings,
-        enforcer: policies.Enforcer,
+        enforcer: enforcement.Enforcer,
         checker: ec2.Checker,
     ) -> None:
         self._engine = api_request.guard(engine)

@@ -24,7 +24,6 @@ from concurrent import futures
 import sqlalchemy as sa
 from oslo_config import cfg
 
-from heat import policies
 from heat.db import services
 from heat.db.session import Database
 from heat.engine.environment import shared
@@ -45,6 +44,7 @@ from heat.engine.service.worker import WorkerEndpoint
 from heat.engine.stack import delegation, nested, publish
 from heat.engine.traversal import recovery
 from heat.engine.traversal.runner import Runner
+from heat.policies import enforcement
 from heat.rpc import api, clients, notifier, transport
 
 LOG = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class EngineServer:
             plugins=plugins,
             sender=clients.WorkerClient(bus),
             monotonic=time.monotonic,
-            type_rules=policies.Enforcer(conf),
+            type_rules=enforcement.Enforcer(conf),
         )
         self.engine.children = nested.Children(self.engine)
         self._publisher = publish.Publisher(self.engine, notifier.make(conf))

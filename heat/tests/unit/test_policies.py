@@ -19,8 +19,8 @@ import pathlib
 
 from oslo_policy import policy
 
-from heat import policies
 from heat.common import context, exception
+from heat.policies import enforcement, rules
 from heat.tests import base
 from heat.tests.unit.api import client
 
@@ -33,12 +33,12 @@ PERSONAS = {
 }
 # Persona of a rule -> who passes it.
 PASSES = {
-    policies.READER: {"reader", "member", "admin"},
-    policies.MEMBER: {"member", "admin"},
-    policies.STACK_USER: {"stack_user", "member", "admin"},
-    policies.ADMIN: {"admin"},
-    policies.NOBODY: set(),
-    policies.ANYBODY: set(PERSONAS),
+    rules.READER: {"reader", "member", "admin"},
+    rules.MEMBER: {"member", "admin"},
+    rules.STACK_USER: {"stack_user", "member", "admin"},
+    rules.ADMIN: {"admin"},
+    rules.NOBODY: set(),
+    rules.ANYBODY: set(PERSONAS),
 }
 # The contract's rules that are not for readers.
 MEMBERS = """
@@ -67,26 +67,26 @@ def caller(roles, project="p", **kwargs):
 class RulesTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.enforcer = policies.Enforcer(client.make_conf())
+        self.enforcer = enforcement.Enforcer(client.make_conf())
 
     def test_personas_of_the_contract(self):
-        for name, (persona, _text, _operation) in policies.RULES.items():
+        for name, (persona, _text, _operation) in rules.RULES.items():
             if name in MEMBERS.split():
-                wanted = policies.MEMBER
+                wanted = rules.MEMBER
             elif name in STACK_USERS.split():
-                wanted = policies.STACK_USER
+                wanted = rules.STACK_USER
             elif name.endswith("global_index"):
-                wanted = policies.NOBODY
+                wanted = rules.NOBODY
             elif name == "service:index":
-                wanted = policies.ADMIN
+                wanted = rules.ADMIN
             elif name == "actions:action":
-                wanted = policies.ANYBODY
+                wanted = rules.ANYBODY
             else:
-                wanted = policies.READER
+                wanted = rules.READER
             self.assertEqual(wanted, persona, name)
 
     def test_who_passes(self):
-        for name, (persona, _text, _operation) in policies.RULES.items():
+        for name, (persona, _text, _operation) in rules.RULES.items():
             for who, roles in PERSONAS.items():
                 with self.subTest(rule=name, who=who):
                     self.assertEqual(
@@ -121,7 +121,7 @@ class RulesTest(base.TestCase):
         self.assertFalse(check(caller(["member"])))
 
     def test_resource_types(self):
-        self.assertEqual(24, len(set(policies.RESOURCE_TYPES)))
+        self.assertEqual(24, len(set(rules.RESOURCE_TYPES)))
         for name, roles, allowed in (
             ("OS::Nova::Flavor", ["member"], False),
             ("OS::Nova::Flavor", ["admin"], True),
@@ -149,7 +149,7 @@ class RulesTest(base.TestCase):
         )
 
     def test_names_are_unique(self):
-        names = [rule.name for rule in policies.list_rules()]
+        names = [rule.name for rule in rules.list_rules()]
         self.assertEqual(len(names), len(set(names)))
 
 
@@ -157,11 +157,11 @@ class OperatorTest(base.TestCase):
     def enforcer(self, text, **overrides):
         path = self.create_tempfiles([("policy", text)], ext=".yaml")[0]
         conf = client.make_conf()
-        policies.Enforcer(conf)  # registers the options
+        enforcement.Enforcer(conf)  # registers the options
         conf.set_override("policy_file", path, group="oslo_policy")
         for name, value in overrides.items():
             conf.set_override(name, value, group="oslo_policy")
-        return policies.Enforcer(conf)
+        return enforcement.Enforcer(conf)
 
     def test_overrides(self):
         enforcer = self.enforcer('"stacks:create": "role:builder"\n')
@@ -172,10 +172,10 @@ class OperatorTest(base.TestCase):
         text = '"stacks:create": "role:builder"\n'
         path = self.create_tempfiles([("policy", text)], ext=".yaml")[0]
         conf = client.make_conf()
-        policies.Enforcer(conf)  # registers the options
+        enforcement.Enforcer(conf)  # registers the options
         conf.set_override("policy_file", path, group="oslo_policy")
         clock = iter((0.0, 0.9, 1.0))
-        enforcer = policies.Enforcer(conf, lambda: next(clock))
+        enforcer = enforcement.Enforcer(conf, lambda: next(clock))
         builder = caller(["builder"])
         self.assertTrue(enforcer.check(builder, "stacks:create"))
         pathlib.Path(path).write_text('"stacks:create": "!"\n')

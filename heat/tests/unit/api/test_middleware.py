@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from werkzeug import test
 
-from heat import policies
 from heat.api import app, dispatch, middleware
 from heat.api import settings as api_settings
+from heat.policies import enforcement
 from heat.tests import base
 from heat.tests.fakes import engine
 from heat.tests.unit.api import client
@@ -127,7 +127,7 @@ class KeystoneContextTest(base.TestCase):
         super().setUp()
         self.engine = engine.FakeEngine()
         conf = client.make_conf(auth_strategy="keystone")
-        enforcer = policies.Enforcer(conf)
+        enforcer = enforcement.Enforcer(conf)
         settings = api_settings.Settings.read(conf)
         inner = dispatch.Dispatcher(self.engine, settings, enforcer)
         layers = middleware.Context(inner, settings, enforcer)

@@ -14,9 +14,9 @@
 
 from __future__ import annotations
 
-from heat import policies
 from heat.api import routes, schemas
 from heat.api.handlers import actions
+from heat.policies import rules
 from heat.tests import base
 
 MUTATING = {"POST", "PUT", "PATCH", "DELETE"}
@@ -94,7 +94,7 @@ class RoutesTest(base.TestCase):
                     self.assertEqual(needs_reason, entry.bodiless != "")
 
     def test_every_entry_has_a_known_rule(self):
-        known = {rule.name for rule in policies.list_rules()}
+        known = {rule.name for rule in rules.list_rules()}
         for path, method, entry in entries():
             with self.subTest(path=path, method=method):
                 self.assertIn(entry.policy, known)
@@ -104,7 +104,7 @@ class RoutesTest(base.TestCase):
         self.assertEqual([f"{S}/actions"], free)
 
     def test_every_action_has_a_rule_and_a_schema(self):
-        known = {rule.name for rule in policies.list_rules()}
+        known = {rule.name for rule in rules.list_rules()}
         self.assertEqual(
             set(schemas.ACTIONS.schema["properties"]), set(actions.ACTIONS)
         )
@@ -112,7 +112,7 @@ class RoutesTest(base.TestCase):
             self.assertIn(f"actions:{name}", known)
 
     def test_documented_operations_exist(self):
-        for rule in policies.list_rules():
+        for rule in rules.list_rules():
             for operation in getattr(rule, "operations", ()):
                 path = operation["path"].removeprefix("/v1/{tenant_id}")
                 with self.subTest(rule=rule.name):

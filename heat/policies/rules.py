@@ -10,7 +10,7 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""Who may do what: the rules, in code, and the object that enforces them.
+"""Who may do what: the rules, in code.
 
 A rule is a row of one of the tables below; an operator overrides it by name
 in ``policy.yaml`` (oslo.policy). ``oslopolicy-sample-generator`` and the
@@ -20,24 +20,13 @@ Personas: a *reader* looks, a *member* changes, a *stack user* is the account
 that the engine makes for signals from inside a server, an *admin* runs the
 cloud. Keystone's implied roles (admin implies member implies reader) are
 accepted also where Keystone does not expand them.
-
-This module knows neither HTTP nor the engine: it raises
-:class:`heat.common.exception.Forbidden` and nothing else.
 """
 
 from __future__ import annotations
 
-import fnmatch
-import math
-import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from oslo_config import cfg
 from oslo_policy import policy
-
-from heat.common import context as heat_context
-from heat.common import exception
 
 # -- the personas -------------------------------------------------------------
 
@@ -314,39 +303,53 @@ RULES: Mapping[str, tuple[str, str, str]] = {
 
 # Types that only an administrator may use. A name may be a pattern: it then
 # stands for every type that matches.
-RESOURCE_TYPES: tuple[str, ...] = tuple(
-    """
-    OS::Blazar::Host OS::Cinder::EncryptedVolumeType
-    OS::Cinder::QoSAssociation OS::Cinder::QoSSpecs OS::Cinder::Quota
-    OS::Cinder::VolumeType OS::Keystone::* OS::Manila::ShareType
-    OS::Neutron::ProviderNet OS::Neutron::QoSBandwidthLimitRule
-    OS::Neutron::QoSDscpMarkingRule OS::Neutron::QoSMinimumBandwidthRule
-    OS::Neutron::QoSMinimumPacketRateRule OS::Neutron::QoSPolicy
-    OS::Neutron::Quota OS::Neutron::Segment OS::Nova::Flavor
-    OS::Nova::HostAggregate OS::Nova::Quota OS::Octavia::AvailabilityZone
-    OS::Octavia::AvailabilityZoneProfile OS::Octavia::Flavor
-    OS::Octavia::FlavorProfile OS::Octavia::Quota
-    """.split()
+RESOURCE_TYPES: tuple[str, ...] = (
+    "OS::Blazar::Host",
+    "OS::Cinder::EncryptedVolumeType",
+    "OS::Cinder::QoSAssociation",
+    "OS::Cinder::QoSSpecs",
+    "OS::Cinder::Quota",
+    "OS::Cinder::VolumeType",
+    "OS::Keystone::*",
+    "OS::Manila::ShareType",
+    "OS::Neutron::ProviderNet",
+    "OS::Neutron::QoSBandwidthLimitRule",
+    "OS::Neutron::QoSDscpMarkingRule",
+    "OS::Neutron::QoSMinimumBandwidthRule",
+    "OS::Neutron::QoSMinimumPacketRateRule",
+    "OS::Neutron::QoSPolicy",
+    "OS::Neutron::Quota",
+    "OS::Neutron::Segment",
+    "OS::Nova::Flavor",
+    "OS::Nova::HostAggregate",
+    "OS::Nova::Quota",
+    "OS::Octavia::AvailabilityZone",
+    "OS::Octavia::AvailabilityZoneProfile",
+    "OS::Octavia::Flavor",
+    "OS::Octavia::FlavorProfile",
+    "OS::Octavia::Quota",
 )
-_TYPE_PREFIX = "resource_types:"
+
+#: What the names of rules about types begin with.
+TYPE_PREFIX = "resource_types:"
 
 
 def list_rules() -> list[policy.RuleDefault]:
     """Every rule with its default (entry point ``oslo.policy.policies``)."""
-    rules = [
+    made = [
         policy.RuleDefault(name, check, description=text)
         for name, (check, text) in BASE_RULES.items()
     ]
-    rules.extend(_documented(name, *row) for name, row in RULES.items())
-    rules.extend(
+    made.extend(_documented(name, *row) for name, row in RULES.items())
+    made.extend(
         policy.RuleDefault(
-            _TYPE_PREFIX + name,
+            TYPE_PREFIX + name,
             "rule:project_admin",
             description=f"Use resources of type {name}.",
         )
         for name in RESOURCE_TYPES
     )
-    return rules
+    return made
 
 
 def _documented(
@@ -368,126 +371,3 @@ def _documented(
             deprecated_since="W",
         ),
     )
-
-
-# Seconds after which a changed policy file counts at the latest.
-_LOOK_INTERVAL = 1.0
-
-
-class Enforcer:
-    """The rules with an operator's overrides; safe to share by threads.
-
-    Files are looked at once in a second at most: each look asks for a dozen
-    paths, and there are two rules or more in every request.
-
-    :param conf: a loaded configuration; [oslo_policy] names the file
-    :param monotonic: a clock, in seconds
-    """
-
-    def __init__(
-        self,
-        conf: cfg.ConfigOpts,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._enforcer = policy.Enforcer(conf)
-        # The fall-backs above are told in the documentation; a page of
-        # warnings at each start would only bury what matters.
-        self._enforcer.suppress_default_change_warnings = True
-        self._enforcer.suppress_deprecation_warnings = True
-        self._enforcer.register_defaults(list_rules())
-        self._monotonic = monotonic
-        self._next_look = -math.inf
-
-    def _look(self) -> None:
-        """Read the operator's files if it is time to."""
-        now = self._monotonic()
-        if now < self._next_look:
-            return
-        self._enforcer.use_conf = True
-        self._enforcer.load_rules()
-        # Only now that there are rules may another thread go without.
-        self._enforcer.use_conf = False
-        self._next_look = now + _LOOK_INTERVAL
-
-    def check(
-        self,
-        context: heat_context.RequestContext,
-        rule: str,
-        project_id: str | None = None,
-    ) -> bool:
-        """Whether ``rule`` holds.
-
-        :param project_id: owner of what is asked for; None: the caller's
-        :raises oslo_policy.policy.PolicyNotRegistered: no such rule
-        """
-        if rule not in self._enforcer.registered_rules:
-            raise policy.PolicyNotRegistered(rule)
-        return self._holds(context, rule, project_id)
-
-    def _holds(
-        self,
-        context: heat_context.RequestContext,
-        rule: str,
-        project_id: str | None = None,
-    ) -> bool:
-        self._look()
-        owner = context.project_id if project_id is None else project_id
-        try:
-            return bool(
-                self._enforcer.enforce(rule, {"project_id": owner}, context)
-            )
-        except policy.InvalidScope:
-            return False
-
-    def require(
-        self,
-        context: heat_context.RequestContext,
-        rule: str,
-        project_id: str | None = None,
-    ) -> None:
-        """Like :meth:`check`.
-
-        :raises Forbidden: the rule does not hold
-        """
-        if not self.check(context, rule, project_id):
-            raise exception.Forbidden(action=rule)
-
-    def is_admin(self, context: heat_context.RequestContext) -> bool:
-        """Whether the caller is an administrator of the cloud."""
-        return self.check(context, "context_is_admin")
-
-    def require_resource_type(
-        self, context: heat_context.RequestContext, resource_type: str
-    ) -> None:
-        """Refuse a type that the caller may not use.
-
-        :raises Forbidden: naming the type
-        """
-        if not self.may_use_resource_type(context, resource_type):
-            raise exception.Forbidden(
-                action=f"resources of type {resource_type}"
-            )
-
-    def may_use_resource_type(
-        self, context: heat_context.RequestContext, resource_type: str
-    ) -> bool:
-        """Whether the caller may use a type.
-
-        Rules speak of it that are registered, or an operator's own.
-        """
-        self._look()
-        return all(
-            self._holds(context, name)
-            for name in list(self._enforcer.rules or ())
-            if name.startswith(_TYPE_PREFIX)
-            and fnmatch.fnmatchcase(
-                resource_type, name.removeprefix(_TYPE_PREFIX)
-            )
-        )
-
-
-def get_enforcer() -> Any:
-    """The bare enforcer (entry point ``oslo.policy.enforcer``)."""
-    conf = cfg.CONF
-    conf([], project="heat")
-    return Enforcer(conf)._enforcer
