@@ -334,6 +334,11 @@ class InHand:
             return set(self._claims.values())
 
 
+def _nobody_knows(_moment: float) -> bool:
+    """Without signs of life nobody can say."""
+    return False
+
+
 def _no_probe(_point: str) -> None:
     """Nothing happens at a crash point unless a test says so."""
 
@@ -345,7 +350,8 @@ class Engine:
     ``monotonic`` gives seconds; the simulation hands in its own clock.
     ``probe`` is called with the name of each crash point that is passed
     (``claimed``, ``called``, ``finishing``, ``finished``, ``sending``,
-    ``trusted``); a test raises there what a kill would be.
+    ``trusted``); a test raises there what a kill would be. ``alive_since``
+    tells whether nobody can have taken over since then what it holds.
     """
 
     db: Database
@@ -355,6 +361,7 @@ class Engine:
     sender: NodeSender
     monotonic: Callable[[], float]
     probe: Callable[[str], None] = _no_probe
+    alive_since: Callable[[float], bool] = _nobody_knows
     in_hand: InHand = dataclasses.field(default_factory=InHand)
     scenes: SceneKeeper | None = None
     children: ChildStacks | None = None

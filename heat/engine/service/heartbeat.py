@@ -60,6 +60,7 @@ class Heartbeat:
         self._lost = lost
         self._monotonic = monotonic
         self._last = monotonic()
+        self._unbroken_since = self._last
         self._stopped = threading.Event()
         self._threads = [
             threading.Thread(target=target, name=name, daemon=True)
@@ -97,8 +98,22 @@ class Heartbeat:
             lambda conn: services.heartbeat(conn, self._engine_id)
         ):
             self._register()
+            return
+        if self._monotonic() - self._last > self._patience:
+            # Meanwhile others may have looked.
+            self._unbroken_since = self._monotonic()
         # The time before the write: others may count from then on.
         self._last = began
+
+    def alive_since(self, moment: float) -> bool:
+        """Whether nobody can have called this engine dead since a moment,
+        nor will before it would stop by itself.
+
+        :param moment: monotonic seconds
+        """
+        # In this order: a beat after a long silence writes the other first.
+        is_heard = self.silent_for() < self._patience
+        return is_heard and self._unbroken_since <= moment
 
     def silent_for(self) -> float:
         """Seconds since the last time that the row is known to be new."""
@@ -117,6 +132,7 @@ class Heartbeat:
                 report_interval=max(1, round(self._interval)),
             )
         )
+        self._unbroken_since = self._monotonic()
         self._last = began
 
     def _beat_on(self) -> None:

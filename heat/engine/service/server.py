@@ -109,6 +109,7 @@ class EngineServer:
             self.engine, conf.engine.pool_size, conf.engine.service_pool_size
         )
         self._heartbeat = Heartbeat(db, conf, self.engine_id, binary, lost)
+        self.engine.alive_since = self._heartbeat.alive_since
         self._sweeper = recovery.Sweeper(
             self.engine, conf.engine.dead_after, self.runner.works_on
         )

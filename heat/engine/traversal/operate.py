@@ -196,10 +196,12 @@ def _was_lost(engine: Engine, task: Task) -> bool:
     """Whether an engine that stood still has been taken for dead.
 
     What runs can't be called back, but nothing new begins. A claim that is
-    fresh needs no look: who took it was not silent for long enough then.
+    fresh needs no look: who took it was not silent for long enough then. Nor
+    does one since which it has never been silent for long.
     """
     now = engine.monotonic()
-    if now - task.taken_at < engine.grace:
+    fresh = now - task.taken_at < engine.grace
+    if fresh or engine.alive_since(task.taken_at):
         return False
     task.taken_at = now
     return not engine.db.read(

@@ -74,6 +74,47 @@ class HeartbeatTest(base.TestCase):
         [again] = self.rows()
         self.assertNotEqual(row.id, again.id)
 
+    def at(self, clock):
+        """Signs of life by a clock that the test sets; none by itself."""
+        return heartbeat.Heartbeat(
+            self.db,
+            self.conf,
+            "e1",
+            "heat-test",
+            self.lost.set,
+            monotonic=lambda: clock[0],
+        )
+
+    def test_alive_since(self):
+        clock = [100.0]
+        beats = self.at(clock)
+        beats._register()
+        self.assertTrue(beats.alive_since(100.0))
+        self.assertFalse(beats.alive_since(99.9))
+        for _beat in range(3):
+            clock[0] += 0.5
+            beats.beat()
+        self.assertTrue(beats.alive_since(100.0))
+        # Nothing is known of a silence that lasts.
+        clock[0] += 0.7
+        self.assertFalse(beats.alive_since(100.0))
+        self.assertFalse(beats.alive_since(clock[0]))
+        # Others may have looked in it, but not since.
+        beats.beat()
+        self.assertFalse(beats.alive_since(100.0))
+        self.assertTrue(beats.alive_since(clock[0]))
+
+    def test_alive_since_it_was_entered_again(self):
+        clock = [100.0]
+        beats = self.at(clock)
+        beats._register()
+        [row] = self.rows()
+        self.db.run(lambda conn: services.delete(conn, row.id))
+        clock[0] += 0.1
+        beats.beat()
+        self.assertFalse(beats.alive_since(100.0))
+        self.assertTrue(beats.alive_since(100.1))
+
     def test_silence_is_noticed_in_time(self):
         beats = self.make()
         beats.start()
