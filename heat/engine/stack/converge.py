@@ -275,13 +275,11 @@ def update(
     environment_files: Sequence[str] | None = None,
     child: Child | None = None,
     allows: Callable[[str], None] | None = None,
-    also: Callable[[sa.Connection], None] | None = None,
 ) -> None:
     """Begin an update; ``existing`` in ``args`` makes it a PATCH.
 
     :param child: what more there is to say of a nested stack, when its
         parent updates it
-    :param also: what is written with its beginning, as in an Order
     :param allows: raises Forbidden for a type that who asks may not use
     :raises ActionInProgress: another action runs, or began meanwhile
     :raises NotSupported: the stack is suspended
@@ -295,17 +293,57 @@ def update(
     )
     delegation.ensure(engine, context, stack, tree)
     values, tags = _changed_values(stack, request.args)
-    made, before = prepared.definition, prepared.before
     order = begin.Order(
         "UPDATE",
         0,
-        made,
+        prepared.definition,
         "Stack UPDATE started",
         values,
         observes=_observes(engine, request),
         holds=child is not None and child.holds,
+    )
+    _begin_update(engine, context, stack, prepared, order, child, tags)
+
+
+def again(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    also: Callable[[sa.Connection], None],
+) -> None:
+    """Begin an update to what the stack is to be already.
+
+    What it is to be was checked when it was sent: nothing of it is new, so
+    this takes no longer for a stack with many resources.
+
+    :param also: what is written with its beginning, as in an Order
+    :raises ActionInProgress: another action runs, or began meanwhile
+    :raises NotSupported: the stack is suspended
+    """
+    request = Request(None, {}, {}, {"existing": True})
+    prepared = _read_update(engine, stack, request, None)
+    order = begin.Order(
+        "UPDATE",
+        0,
+        prepared.definition,
+        "Stack UPDATE started",
+        observes=_observes(engine, request),
         also=also,
     )
+    _begin_update(engine, context, stack, prepared, order, None, None)
+
+
+def _begin_update(
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    prepared: prepare.Prepared,
+    order: begin.Order,
+    child: Child | None,
+    tags: Sequence[str] | None,
+) -> None:
+    """Store what was prepared, and begin; nothing more is checked."""
+    made, before = prepared.definition, prepared.before
     traversal = sync_points.Traversal(stack.id, order.traversal_id)
 
     def work(conn: sa.Connection) -> begin.Begun:
@@ -371,6 +409,18 @@ def prepared_update(
     :raises ActionInProgress, NotSupported: the stack's state forbids it
     :raises HeatException, ValueError: of class 400
     """
+    prepared = _read_update(engine, stack, request, child)
+    tree = prepare.check(engine, context, stack, prepared, allows=allows)
+    return prepared, tree
+
+
+def _read_update(
+    engine: Engine,
+    stack: stacks.StackRecord,
+    request: Request,
+    child: Child | None,
+) -> prepare.Prepared:
+    """As :func:`prepared_update`; no plug-in has checked it yet."""
     check_may_update(stack)
     layers: Sequence[templates.LayerRecord] = ()
     stored = child.stored if child else None
@@ -395,8 +445,7 @@ def prepared_update(
     )
     before = prepare.stored_definition(identity, stored)
     _check_immutable(before, prepared)
-    tree = prepare.check(engine, context, stack, prepared, allows=allows)
-    return dataclasses.replace(prepared, before=before), tree
+    return dataclasses.replace(prepared, before=before)
 
 
 def check_may_update(stack: stacks.StackRecord) -> None:

@@ -405,10 +405,8 @@ class Children:
             signals.write(conn, row_id, signals.Change({}, records))
 
         stack = self._get(parent.id or "")
-        args = {"existing": True}
-        told = self._engine, parent.context, stack, None, None, None, args
         try:
-            converge.update(*told, also=write)
+            converge.again(self._engine, parent.context, stack, write)
         except _Overtaken:
             return False
         except exception.ActionInProgress:
