@@ -195,9 +195,10 @@ def begin(
         return _lost(conn, stack, order)
     if order.releases:
         locks.lay_open(conn, stack.id)
-    if order.also is not None:
-        order.also(conn)
     sync_points.delete_for_stack(conn, stack.id)
+    if order.also is not None:
+        # Rows after SyncPoints, as whoever finishes a node takes them.
+        order.also(conn)
     return _walk(conn, stack, order, now, _extant(conn, stack.id))
 
 
