@@ -338,5 +338,9 @@ class Walk:
             # Defaults are good by declaration; asking custom constraints
             # about each would cost more than everything else here.
             plain = Walk(self.translation, False, self.context, self.fill)
-            return plain.convert(schema, schema.default, path)
+            default = schema.default
+            if schema.type == Schema.LIST and not default:
+                # That of some published lists is an empty map.
+                default = []
+            return plain.convert(schema, default, path)
         return self.convert(schema, value, path)

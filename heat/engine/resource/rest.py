@@ -193,8 +193,7 @@ class RestResource(rest_found.FindableObject):
     def delete_object(self) -> bool:
         """Ask for the deletion; False when a conflict forbids it yet."""
         try:
-            self.before_delete()
-            self.collection().delete(self.resource_id)
+            self.remove_object()
         except Exception as exc:
             if errors.is_conflict(exc) and not errors.is_over_limit(exc):
                 self._conflict = exc
@@ -206,8 +205,13 @@ class RestResource(rest_found.FindableObject):
 
     _conflict: Exception | None = None
 
-    def before_delete(self) -> None:
-        """What has to go before the object can."""
+    def remove_object(self) -> None:
+        """Ask for the deletion, after that of what has to go before.
+
+        :raises heat.engine.clients.errors.ServiceError: what the service
+            says, also that the object is gone
+        """
+        self.collection().delete(self.resource_id)
 
     def check_delete_complete(self, token: Any) -> bool:
         if token is None or self.resource_id is None:
@@ -253,7 +257,8 @@ class RestResource(rest_found.FindableObject):
         try:
             shown = self.shown()
         except Exception as exc:
-            if not errors.is_not_found(exc):
+            told = isinstance(exc, exception.EntityNotFound)
+            if told or not errors.is_not_found(exc):
                 raise
             raise exception.EntityNotFound(
                 entity=self.collection().what.capitalize(),

@@ -47,15 +47,18 @@ class FindableObject(rest_body.RestObject):
 
     def marked(self, body: dict[str, Any]) -> dict[str, Any]:
         """The body with a mark of the row, where its name is none."""
-        if self.mark_key is not None and self._chosen_name() != "":
+        if self.mark_key is not None and self.chosen_name() != "":
             body.setdefault(self.mark_key, self.mark())
         return body
 
-    def _chosen_name(self) -> str | None:
+    def chosen_name(self) -> str | None:
         """The name that the user gave, "" for none; None: there are no
         names."""
         if self.name_property is None:
             return None
+        if self.name_property not in self.properties_schema:
+            # Nobody can give one: it is always made up.
+            return ""
         return str(self.properties.get_user_value(self.name_property) or "")
 
     def find_made(self) -> str | None:

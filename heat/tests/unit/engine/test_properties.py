@@ -65,6 +65,12 @@ def props(data, resolver=None):
 
 
 class ValueTest(base.TestCase):
+    def test_an_empty_default_of_a_list_is_an_empty_list(self):
+        schema = {"list": S(S.LIST, default={}, schema=S(S.STRING))}
+        made = properties.Properties(schema, {})
+        made.validate()
+        self.assertEqual([], made["list"])
+
     def test_conversion(self):
         for key, given, value in (
             ("text", "a", "a"),

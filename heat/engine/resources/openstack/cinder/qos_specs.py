@@ -57,11 +57,12 @@ class QoSSpecs(rest.RestResource):
         self.collection().update(self.resource_id, wanted)
         return None
 
-    def before_delete(self) -> None:
+    def remove_object(self) -> None:
         # The service deletes none that a type is associated with.
         self.collection().request(
             "GET", f"/{self.resource_id}/disassociate_all"
         )
+        super().remove_object()
 
     def parse_live_resource_data(
         self, resource_properties: Any, resource_data: Mapping[str, Any]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -113,6 +113,8 @@ class Volume(rest.RestResource):
     creating = "creating"
     deleting = "deleting"
     deleted_at_once = False
+    #: the property that names the backup it is made from
+    backup_property: ClassVar[str] = "backup_id"
 
     def validate(self) -> None:
         super().validate()
@@ -157,7 +159,7 @@ class Volume(rest.RestResource):
 
     def make(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Make it, or have a backup restored into a new one."""
-        backup = self.properties["backup_id"]
+        backup = self.properties[self.backup_property]
         if not backup:
             return super().make(body)
         found = self.collection("backup").request(
@@ -186,14 +188,21 @@ class Volume(rest.RestResource):
 
     def is_whole_when_found(self) -> bool:
         # What a backup is restored into gets its name in a second call.
-        return not self.properties["backup_id"]
+        return not self.properties[self.backup_property]
 
     def is_ready(self) -> bool:
         ready = super().is_ready()
         if ready and self.action == self.CREATE:
-            if self.properties["read_only"]:
-                self._set_read_only(True)
+            self.finish_ready()
         return ready
+
+    def finish_ready(self) -> None:
+        """What can be done to a new volume when it is there.
+
+        :raises PollDelay: that takes time
+        """
+        if self.properties["read_only"]:
+            self._set_read_only(True)
 
     def _set_read_only(self, value: bool) -> None:
         self.collection().act(
@@ -316,7 +325,7 @@ class Volume(rest.RestResource):
             for key, value in (defn.section("properties") or {}).items()
             if key not in _SOURCES
         }
-        return defn.freeze(properties={**given, "backup_id": backup})
+        return defn.freeze(properties={**given, self.backup_property: backup})
 
     # -- look ----------------------------------------------------------------
 

@@ -15,23 +15,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.clients import errors
-from heat.engine.resource import notation, outcomes, rest
+from heat.engine.resource import link, notation, outcomes, rest
 
 #: keys of the resource's data: what it is attached to now
 _SERVER, _VOLUME = "server_id", "volume_id"
 
 
-class VolumeAttachment(rest.RestResource):
+class VolumeAttachment(link.Link):
     """Attaches a volume to a server."""
 
     default_client_name = "cinder"
     entity = "volumes"
-    name_property = None
     properties_schema = notation.properties("""
         instance_uuid string (required, update) -- Id of the server.
         mountpoint string (update) -- Device that the volume should be, such
@@ -40,6 +39,10 @@ class VolumeAttachment(rest.RestResource):
             -- the volume.
     """)
     finds = {"volume_id": "cinder.volume"}
+    #: the properties that name server, device and volume
+    server_property: ClassVar[str] = "instance_uuid"
+    device_property: ClassVar[str] = "mountpoint"
+    volume_property: ClassVar[str] = "volume_id"
 
     def get_reference_id(self) -> str:
         return str(self.resource_id or self.name)
@@ -47,23 +50,30 @@ class VolumeAttachment(rest.RestResource):
     def _attachments(self) -> Any:
         return self.client_plugin("nova").collection("volume")
 
-    def _attach(self, properties: Any) -> None:
-        server, volume = properties["instance_uuid"], properties["volume_id"]
+    def connect(self, properties: Any) -> None:
+        server = properties[self.server_property]
+        volume = properties[self.volume_property]
         self.data_set(_SERVER, server)
         self.data_set(_VOLUME, volume)
         self.resource_id_set(volume)
-        self._attachments().call(
-            "create_server_volume",
-            server_id=server,
-            volume_id=volume,
-            device=properties["mountpoint"] or None,
-            idempotent=False,
-        )
+        try:
+            self._attachments().call(
+                "create_server_volume",
+                server_id=server,
+                volume_id=volume,
+                device=properties[self.device_property] or None,
+                idempotent=False,
+            )
+        except errors.ServiceError as exc:
+            if not errors.is_transient(exc):
+                # There is nothing to detach: another one may be attached.
+                self.resource_id_set(None)
+            raise
 
     def _detach(self) -> None:
         data = self.data()
-        server = data.get(_SERVER) or self.properties["instance_uuid"]
-        volume = data.get(_VOLUME) or self.properties["volume_id"]
+        server = data.get(_SERVER) or self.properties[self.server_property]
+        volume = data.get(_VOLUME) or self.properties[self.volume_property]
         try:
             self._attachments().call("delete_server_volume", server, volume)
         except errors.ServiceError as exc:
@@ -78,7 +88,9 @@ class VolumeAttachment(rest.RestResource):
         :raises heat.common.exception.ResourceInError: it went to a bad one
         :raises PollDelay: it is on its way
         """
-        volume = self.data().get(_VOLUME) or self.properties["volume_id"]
+        volume = (
+            self.data().get(_VOLUME) or self.properties[self.volume_property]
+        )
         shown = self.collection().get(volume)
         status = str(shown["status"])
         if status in wanted:
@@ -96,19 +108,16 @@ class VolumeAttachment(rest.RestResource):
             status_reason=_("the volume could not be attached or detached"),
         )
 
-    def handle_create(self) -> Any:
-        self._attach(self.properties)
-        return None
-
     def check_create_complete(self, token: Any) -> bool:
         return self._is("in-use")
 
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
     ) -> Any:
-        if not prop_diff:
+        if prop_diff:
+            self._detach()
+        elif self.is_connected():
             return None
-        self._detach()
         return {"after": self.properties_of(json_snippet), "attached": False}
 
     def check_update_complete(self, token: Any) -> bool:
@@ -116,7 +125,7 @@ class VolumeAttachment(rest.RestResource):
             return True
         if not token["attached"]:
             self._is("available")
-            self._attach(token["after"])
+            self.connect(token["after"])
             token["attached"] = True
         return self._is("in-use")
 
@@ -136,8 +145,16 @@ class VolumeAttachment(rest.RestResource):
                 return True
             raise
 
-    def handle_check(self) -> None:
-        self._is("in-use")
+    def shown(self) -> dict[str, Any]:
+        """The volume, which is attached to the server."""
+        found = super().shown()
+        data = self.data()
+        server = data.get(_SERVER) or self.properties[self.server_property]
+        if server not in [each["server_id"] for each in found["attachments"]]:
+            raise exception.EntityNotFound(
+                entity="Volume attachment", name=self.resource_id
+            )
+        return found
 
 
 def resource_mapping() -> dict[str, Any]:

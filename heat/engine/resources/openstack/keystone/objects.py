@@ -31,9 +31,10 @@ class Domain(keystone.KeystoneResource):
         name string (update) -- What it is called; made up when left out.
     """)
 
-    def before_delete(self) -> None:
+    def remove_object(self) -> None:
         # The service deletes no domain that is enabled.
         self.collection().update(self.resource_id, {"enabled": False})
+        super().remove_object()
 
 
 class Project(keystone.KeystoneResource):

@@ -10,26 +10,25 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""OS::Neutron::ExtraRouteSet."""
+"""OS::Neutron::ExtraRouteSet and ExtraRoute."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
-from heat.engine.clients import errors
-from heat.engine.resource import notation
+from heat.common.i18n import _
+from heat.engine import support
+from heat.engine.resource import link, notation
 from heat.engine.resources.openstack.neutron import implied, neutron
 
 
-class ExtraRouteSet(neutron.NeutronResource):
+class ExtraRouteSet(link.Link, neutron.NeutronResource):
     """Static routes of a router, beside those that others gave it."""
 
     required_service_extension = "extraroute-atomic"
     entity = "router"
-    name_property = None
-    status_key = None
     properties_schema = notation.properties("""
         router string (required, is neutron.router) -- Name or id of the
             -- router.
@@ -39,6 +38,8 @@ class ExtraRouteSet(neutron.NeutronResource):
         }} (update, =[]) -- The routes.
     """)
     finds = {"router": "neutron.router"}
+    #: the property that names the router
+    router_property: ClassVar[str] = "router"
     implicit_dependencies = staticmethod(implied.of_extra_routes)
 
     def _ask(self, verb: str, routes: list[dict[str, Any]]) -> None:
@@ -53,10 +54,10 @@ class ExtraRouteSet(neutron.NeutronResource):
     def _routes(properties: Any) -> list[dict[str, Any]]:
         return [dict(each) for each in properties["routes"] or ()]
 
-    def handle_create(self) -> Any:
-        self.resource_id_set(self.properties["router"])
-        self._ask("add", self._routes(self.properties))
-        return None
+    def connect(self, properties: Any) -> None:
+        self.resource_id_set(properties[self.router_property])
+        # To add one that is there already is no error.
+        self._ask("add", self._routes(properties))
 
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
@@ -65,36 +66,55 @@ class ExtraRouteSet(neutron.NeutronResource):
             before = self._routes(self.properties)
             after = self._routes(self.properties_of(json_snippet))
             self._ask("remove", [each for each in before if each not in after])
-            # To add one that is there already is no error.
-            self._ask("add", after)
-        return None
+        return super().handle_update(json_snippet, tmpl_diff, prop_diff)
 
-    def delete_object(self) -> bool:
-        try:
-            self._ask("remove", self._routes(self.properties))
-        except errors.NotFound:
-            return True
-        return True
+    def remove_object(self) -> None:
+        self._ask("remove", self._routes(self.properties))
 
-    def handle_check(self) -> None:
+    def shown(self) -> dict[str, Any]:
+        """The router, which has the routes."""
+        found = super().shown()
         missing = [
             f"{each['destination']} by {each['nexthop']}"
             for each in self._routes(self.properties)
-            if each not in self.shown().get("routes", ())
+            if each not in found.get("routes", ())
         ]
         if missing:
             raise exception.EntityNotFound(
                 entity="Route", name=", ".join(missing)
             )
+        return found
 
     def parse_live_resource_data(
         self, resource_properties: Any, resource_data: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The routes of the set: the router's others are not its business."""
-        live = resource_data.get("routes") or []
-        wanted = self._routes(resource_properties)
-        return {"routes": [each for each in wanted if each in live]}
+        # That they are there is known; the router's others don't matter.
+        return {}
+
+
+class ExtraRoute(ExtraRouteSet):
+    """One static route of a router, beside those that others gave it."""
+
+    support_status = support.SupportStatus(
+        support.UNSUPPORTED,
+        message=_("Use OS::Neutron::ExtraRouteSet."),
+    )
+    properties_schema = notation.properties("""
+        destination string (required) -- Where to.
+        nexthop string (required) -- By which address.
+        router_id string (required, is neutron.router) -- Name or id of the
+            -- router.
+    """)
+    finds = {"router_id": "neutron.router"}
+    router_property = "router_id"
+
+    @staticmethod
+    def _routes(properties: Any) -> list[dict[str, Any]]:
+        return [{key: properties[key] for key in ("destination", "nexthop")}]
 
 
 def resource_mapping() -> dict[str, Any]:
-    return {"OS::Neutron::ExtraRouteSet": ExtraRouteSet}
+    return {
+        "OS::Neutron::ExtraRoute": ExtraRoute,
+        "OS::Neutron::ExtraRouteSet": ExtraRouteSet,
+    }

@@ -14,10 +14,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from heat.engine.resource import notation
+from heat.common import exception
+from heat.engine.resource import link, notation
 from heat.engine.resources.openstack.neutron import implied, neutron
 
 
@@ -78,12 +78,10 @@ class FloatingIP(neutron.NeutronResource):
         return body
 
 
-class FloatingIPAssociation(neutron.NeutronResource):
+class FloatingIPAssociation(link.Link, neutron.NeutronResource):
     """Lets a floating IP lead to a port."""
 
     entity = "floatingip"
-    name_property = None
-    status_key = None
     properties_schema = notation.properties("""
         fixed_ip_address string (update, is ip_addr) -- Which of the port's
             -- addresses it leads to.
@@ -95,49 +93,29 @@ class FloatingIPAssociation(neutron.NeutronResource):
 
     implicit_dependencies = staticmethod(implied.of_floating_ip)
 
-    def _associate(self, properties: Any) -> None:
+    def connect(self, properties: Any) -> None:
         floating_ip = properties["floatingip_id"]
+        if self.resource_id not in (None, floating_ip):
+            self.delete_object()
         body = {"port_id": properties["port_id"]}
         if properties["fixed_ip_address"]:
             body["fixed_ip_address"] = properties["fixed_ip_address"]
         self.resource_id_set(floating_ip)
         self.collection().update(floating_ip, body)
 
-    def handle_create(self) -> Any:
-        self._associate(self.properties)
-        return None
-
-    def handle_update(
-        self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
-    ) -> Any:
-        if not prop_diff:
-            return None
-        if "floatingip_id" in prop_diff:
-            self.delete_object()
-        self._associate(self.properties_of(json_snippet))
-        return None
-
-    def delete_object(self) -> bool:
+    def remove_object(self) -> None:
         """Take the port away, unless somebody gave it another meanwhile."""
-        floating_ip = self.resource_id
-        try:
-            shown = self.shown()
-            if shown.get("port_id") in (None, self.properties["port_id"]):
-                self.collection().update(floating_ip, {"port_id": None})
-        except Exception as exc:
-            self.client_plugin().ignore_not_found(exc)
-        return True
+        self.shown()
+        self.collection().update(self.resource_id, {"port_id": None})
 
-    def handle_check(self) -> None:
-        self._verify_check_conditions(
-            [
-                {
-                    "attr": "port_id",
-                    "expected": self.properties["port_id"],
-                    "current": self.shown().get("port_id"),
-                }
-            ]
-        )
+    def shown(self) -> dict[str, Any]:
+        """The floating IP, which leads to the port."""
+        found = super().shown()
+        if found.get("port_id") != self.properties["port_id"]:
+            raise exception.EntityNotFound(
+                entity="Floating IP association", name=self.resource_id
+            )
+        return found
 
 
 def resource_mapping() -> dict[str, Any]:

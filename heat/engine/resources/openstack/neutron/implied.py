@@ -33,9 +33,18 @@ PORT = "OS::Neutron::Port"
 ROUTER = "OS::Neutron::Router"
 INTERFACE = "OS::Neutron::RouterInterface"
 GATEWAY = "OS::Neutron::RouterGateway"
+ROUTE_TABLE = "AWS::EC2::RouteTable"
+#: By what of EC2's an address is reached from outside.
+_EC2_WAYS = (
+    "AWS::EC2::SubnetRouteTableAssociation",
+    "AWS::EC2::VPCGatewayAttachment",
+)
 _NETWORK = ("network", "network_id")
 _ROUTER = ("router", "router_id")
+_VPC = ("VpcId",)
 _GATEWAY = "external_gateway_info"
+#: type -> the properties that name a subnet's network
+_SUBNETS = {SUBNET: _NETWORK, "AWS::EC2::Subnet": _VPC}
 
 
 def of_port(name: str, definitions: Definitions) -> set[str]:
@@ -64,8 +73,37 @@ def of_floating_ip(name: str, definitions: Definitions) -> set[str]:
         for other, defn in _of_type(GATEWAY, definitions)
         if outside & _named(defn, *_NETWORK)
     )
-    needed.update(other for other, _ in _of_type(INTERFACE, definitions))
+    needed.update(_inner_ways(definitions))
     return needed
+
+
+def of_elastic_ip(name: str, definitions: Definitions) -> set[str]:
+    """As :func:`of_floating_ip`, to whichever network outside."""
+    needed = {
+        other
+        for other, defn in _of_type(ROUTER, definitions)
+        if _properties(defn).get(_GATEWAY)
+    }
+    needed.update(other for other, _ in _of_type(GATEWAY, definitions))
+    needed.update(_inner_ways(definitions))
+    return needed
+
+
+def _inner_ways(definitions: Definitions) -> Iterator[str]:
+    """By what an address is reached, whatever network it is of."""
+    for kind in (INTERFACE, *_EC2_WAYS):
+        for name, _defn in _of_type(kind, definitions):
+            yield name
+
+
+def of_gateway_attachment(name: str, definitions: Definitions) -> set[str]:
+    """The route tables of the VPC, which lead outside with it."""
+    vpc = _named(definitions[name], *_VPC)
+    return {
+        other
+        for other, each in _of_type(ROUTE_TABLE, definitions)
+        if vpc & _named(each, *_VPC)
+    }
 
 
 def of_router_gateway(name: str, definitions: Definitions) -> set[str]:
@@ -145,6 +183,7 @@ def _of_type(kind: str, definitions: Definitions) -> Iterator[tuple[str, Any]]:
 def _subnets_on(
     network: frozenset[str], definitions: Definitions
 ) -> Iterator[str]:
-    for name, defn in _of_type(SUBNET, definitions):
-        if network & _named(defn, *_NETWORK):
-            yield name
+    for kind, keys in _SUBNETS.items():
+        for name, defn in _of_type(kind, definitions):
+            if network & _named(defn, *keys):
+                yield name

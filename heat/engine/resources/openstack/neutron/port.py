@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -103,7 +103,7 @@ class Port(neutron.NeutronResource):
         "security_groups": "neutron.security_group",
     }
     renamed = {"network_id": "network", "fixed_ips.subnet_id": "subnet"}
-    extra_property = "value_specs"
+    extra_property: ClassVar[str | None] = "value_specs"
 
     implicit_dependencies = staticmethod(implied.of_port)
 
@@ -145,12 +145,12 @@ class Port(neutron.NeutronResource):
         if "security_groups" in changed and (
             properties["security_groups"] is None
         ):
-            body["security_groups"] = self._default_groups()
+            secured = self.properties["port_security_enabled"] is not False
+            body["security_groups"] = self.default_groups() if secured else []
         return body
 
-    def _default_groups(self) -> list[str]:
-        if self.properties["port_security_enabled"] is False:
-            return []
+    def default_groups(self) -> list[str]:
+        """The security groups of a port of which none are named."""
         owner = self.shown().get("tenant_id")
         found = self.collection("security_group").list(
             name="default", tenant_id=owner

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.common import exception
-from heat.engine.resource import notation
+from heat.engine.resource import link, notation
 from heat.engine.resources.openstack.neutron import implied, neutron
 
 
@@ -108,12 +108,10 @@ class Router(neutron.NeutronResource):
             )
 
 
-class RouterInterface(neutron.NeutronResource):
+class RouterInterface(link.Link, neutron.NeutronResource):
     """Connects a router to a subnet, or to the subnet of a port."""
 
     entity = "router"
-    name_property = None
-    status_key = None
     properties_schema = notation.properties("""
         port string (is neutron.port) -- Name or id of the port to take;
             -- either this or subnet.
@@ -144,10 +142,10 @@ class RouterInterface(neutron.NeutronResource):
         if len({name.removesuffix("_id") for name in given}) > 1:
             raise exception.ResourcePropertyConflict("subnet", "port")
 
-    def handle_create(self) -> Any:
-        router = self.properties["router"]
-        key = "port" if self.properties["port"] else "subnet"
-        other = self.properties[key]
+    def connect(self, properties: Any) -> None:
+        router = properties["router"]
+        key = "port" if properties["port"] else "subnet"
+        other = properties[key]
         # What is to be undone is known before it is done: a repeated
         # deletion finds nothing, which is no error.
         self.resource_id_set(f"{router}:{key}_id={other}")
@@ -157,10 +155,6 @@ class RouterInterface(neutron.NeutronResource):
             json={f"{key}_id": other},
             idempotent=False,
         )
-        return None
-
-    def check_create_complete(self, token: Any) -> bool:
-        return True
 
     def _parts(self) -> tuple[str, str, str]:
         """Router, key and value of the request that made it."""
@@ -168,21 +162,13 @@ class RouterInterface(neutron.NeutronResource):
         key, _equals, value = rest.partition("=")
         return router, key or "subnet_id", value or rest
 
-    def delete_object(self) -> bool:
+    def remove_object(self) -> None:
         router, key, value = self._parts()
-        collection = self.collection()
-        try:
-            collection.request(
-                "PUT",
-                f"/{router}/remove_router_interface",
-                json={key: value},
-            )
-        except Exception as exc:
-            if self.client_plugin().is_conflict(exc):
-                self._conflict = exc
-                return False
-            self.client_plugin().ignore_not_found(exc)
-        return True
+        self.collection().request(
+            "PUT",
+            f"/{router}/remove_router_interface",
+            json={key: value},
+        )
 
     def shown(self) -> dict[str, Any]:
         """The router's port that is the interface."""

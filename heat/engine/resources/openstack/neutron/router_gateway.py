@@ -19,12 +19,11 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine import support
-from heat.engine.clients import errors
-from heat.engine.resource import notation
+from heat.engine.resource import link, notation
 from heat.engine.resources.openstack.neutron import implied, neutron
 
 
-class RouterGateway(neutron.NeutronResource):
+class RouterGateway(link.Link, neutron.NeutronResource):
     """A router's way out; external_gateway_info of the router says more."""
 
     support_status = support.SupportStatus(
@@ -32,8 +31,6 @@ class RouterGateway(neutron.NeutronResource):
         message=_("Use the property external_gateway_info of the router."),
     )
     entity = "router"
-    name_property = None
-    status_key = None
     properties_schema = notation.properties("""
         network string (is neutron.network) -- Name or id of the external
             -- network.
@@ -57,28 +54,20 @@ class RouterGateway(neutron.NeutronResource):
         router, _colon, network = (self.resource_id or "").partition(":")
         return router, network
 
-    def handle_create(self) -> Any:
-        router = self.properties["router_id"]
-        network = self.properties["network"]
+    def connect(self, properties: Any) -> None:
+        router = properties["router_id"]
+        network = properties["network"]
         self.resource_id_set(f"{router}:{network}")
         self.collection().update(
             router, {"external_gateway_info": {"network_id": network}}
         )
-        return None
 
-    def delete_object(self) -> bool:
+    def remove_object(self) -> None:
         """Close the way out, unless another leads elsewhere meanwhile."""
         router, network = self._parts()
-        try:
-            info = self.collection().get(router).get("external_gateway_info")
-            if info and info.get("network_id") == network:
-                self.collection().update(router, {"external_gateway_info": {}})
-        except errors.ServiceError as exc:
-            if errors.is_conflict(exc):
-                self._conflict = exc
-                return False
-            self.client_plugin().ignore_not_found(exc)
-        return True
+        info = self.collection().get(router).get("external_gateway_info")
+        if info and info.get("network_id") == network:
+            self.collection().update(router, {"external_gateway_info": {}})
 
     def shown(self) -> dict[str, Any]:
         """The router's way out."""

@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heat.common import exception
@@ -87,8 +87,15 @@ class SecurityGroup(neutron.NeutronResource):
                 ),
             )
 
-    def _wanted(self, properties: Any) -> list[dict[str, Any]]:
-        """The rules, as the service takes and shows them."""
+    def wanted_rules(self, properties: Any) -> list[dict[str, Any]]:
+        """All rules, as the service takes and shows them."""
+        wanted = self.ruled(properties)
+        if not any(body["direction"] == "egress" for body in wanted):
+            wanted.extend(dict(body) for body in _OUTWARD)
+        return wanted
+
+    def ruled(self, properties: Any) -> list[dict[str, Any]]:
+        """The rules that the properties tell, as the service takes them."""
         wanted = []
         for rule in properties["rules"] or ():
             body = {
@@ -100,26 +107,24 @@ class SecurityGroup(neutron.NeutronResource):
             else:
                 body.pop("remote_group_id", None)
             wanted.append(body)
-        if not any(body["direction"] == "egress" for body in wanted):
-            wanted.extend(dict(body) for body in _OUTWARD)
         return wanted
 
     def finish_create(self, properties: Any) -> None:
-        self._bring_rules(properties)
+        self.bring_rules(properties)
 
     def finish_update(
         self, changed: Mapping[str, Any], properties: Any
     ) -> None:
         if "rules" in changed:
-            self._bring_rules(properties)
+            self.bring_rules(properties)
 
-    def _bring_rules(self, properties: Any) -> None:
+    def bring_rules(self, properties: Any) -> None:
         """Delete rules that aren't wanted, make those that are missing.
 
         Rules that stay are left alone, so that traffic they let pass is not
         interrupted.
         """
-        wanted = {_key(body): body for body in self._wanted(properties)}
+        wanted = {_key(body): body for body in self.wanted_rules(properties)}
         rules = self.collection("security_group_rule")
         for rule in rules.list(security_group_id=self.resource_id):
             if wanted.pop(_key(rule), None) is None:
@@ -143,8 +148,7 @@ class SecurityGroup(neutron.NeutronResource):
             resource_properties, resource_data
         )
         live = resource_data.get("security_group_rules", ())
-        wanted = {_key(body) for body in self._wanted(resource_properties)}
-        if {_key(rule) for rule in live} == wanted:
+        if same(live, self.wanted_rules(resource_properties)):
             found["rules"] = resource_properties["rules"]
         else:
             found["rules"] = [
@@ -166,6 +170,13 @@ def _key(rule: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         "" if rule.get(key) is None else str(rule[key]) for key in _RULE_KEYS
     )
+
+
+def same(
+    some: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]
+) -> bool:
+    """Whether two lists of rules let the same pass."""
+    return {_key(each) for each in some} == {_key(each) for each in others}
 
 
 class SecurityGroupRule(neutron.NeutronResource):

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,12 +92,11 @@ class HostAggregate(rest.RestResource):
                 "add_host", self.resource_id, host, idempotent=False
             )
 
-    def before_delete(self) -> None:
+    def remove_object(self) -> None:
         # The service deletes none that has hosts.
-        try:
+        with contextlib.suppress(errors.NotFound):
             self._set_hosts(set(self.shown()["hosts"]), set())
-        except errors.NotFound:
-            return
+        super().remove_object()
 
     def parse_live_resource_data(
         self, resource_properties: Any, resource_data: Mapping[str, Any]

@@ -239,9 +239,8 @@ class Server(server_actions.ActingServer):
         self.take_back()
         if not prop_diff:
             return None
-        return server_update.plan(
-            self, self.properties_of(json_snippet), prop_diff
-        )
+        after = self.properties_of(json_snippet)
+        return server_update.plan(self, self.properties, after, prop_diff)
 
     def prepare_for_replace(self) -> None:
         """Let go of the ports that are somebody else's."""

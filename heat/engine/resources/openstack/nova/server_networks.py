@@ -419,7 +419,7 @@ def _is_replacement(server: Any, other: str) -> bool:
         name = str(server.collection().get(other).get("name"))
     except errors.NotFound:
         return False
-    given = server.properties["name"]
+    given = server.chosen_name()
     return name == given or name.startswith(
         f"{server.stack.name}-{server.name}-"
     )

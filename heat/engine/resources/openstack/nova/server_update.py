@@ -44,13 +44,14 @@ def needs_replace(changed: Collection[str], after: Any, before: Any) -> bool:
 
 
 def plan(
-    server: Any, after: Any, changed: Mapping[str, Any]
+    server: Any, before: Any, after: Any, changed: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Do what takes no time, and list what does.
 
+    :param before: properties of a server, as are those after
     :returns: the token of :func:`advance`
     """
-    _at_once(server, after, changed)
+    _at_once(server, before, after, changed)
     steps = []
     rebuilds = "image" in changed or (
         "user_data" in changed
@@ -63,7 +64,9 @@ def plan(
     return {"todo": steps, "doing": None, "after": after}
 
 
-def _at_once(server: Any, after: Any, changed: Mapping[str, Any]) -> None:
+def _at_once(
+    server: Any, before: Any, after: Any, changed: Mapping[str, Any]
+) -> None:
     servers, ident = server.collection(), server.resource_id
     if "name" in changed:
         name = after["name"] or server.physical_resource_name()
@@ -86,7 +89,7 @@ def _at_once(server: Any, after: Any, changed: Mapping[str, Any]) -> None:
         # The agent reads of it where it has looked so far.
         server.configure_agent(after)
     if "networks" in changed:
-        server_networks.change(server, server.properties, after)
+        server_networks.change(server, before, after)
 
 
 def advance(server: Any, token: dict[str, Any] | None) -> bool:
