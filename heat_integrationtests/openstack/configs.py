@@ -259,7 +259,7 @@ def neutron(settings: Settings) -> Sections:
             "host": HOST,
             "transport_url": settings.rabbit,
             "core_plugin": "ml2",
-            "service_plugins": "router,qos,trunk,segments",
+            "service_plugins": "router,qos,trunk,segments,metering",
             "auth_strategy": "keystone",
             "state_path": settings.data / "neutron",
             "api_paste_config": settings.etc / "neutron/api-paste.ini",

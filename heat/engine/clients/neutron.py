@@ -95,6 +95,11 @@ class NeutronPlugin(sdk.SdkPlugin):
         "address_scope": {"path": "/address-scopes"},
         "rbac_policy": {"plural": "rbac_policies", "path": "/rbac-policies"},
         "flavor": {"path": "/flavors"},
+        "flow_classifier": {"path": "/sfc/flow_classifiers"},
+        "metering_label": {"path": "/metering/metering-labels"},
+        "metering_label_rule": {"path": "/metering/metering-label-rules"},
+        "network_gateway": {"path": "/network-gateways"},
+        "port_pair": {"path": "/sfc/port_pairs"},
         "floatingip": {"what": "floating IP"},
     }
 
