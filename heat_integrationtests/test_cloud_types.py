@@ -31,10 +31,12 @@ from heatclient import exc as heat_exc
 
 from heat_integrationtests import cloud
 from heat_integrationtests.test_cloud import (
+    EXTERNAL,
     FLAVOR,
     IMAGE,
     SECONDS,
     CloudStory,
+    network,
     ref,
     res,
     server,
@@ -225,6 +227,25 @@ def neutron_cases() -> dict[str, Case]:
                 },
             ),
             one_id=True,
+        ),
+        "label": Case(
+            "Neutron::MeteringLabel",
+            {"description": "one"},
+            {},
+            {"description": "two"},
+            neutron("metering/metering-labels", "metering_label"),
+            ({"description": "one", "shared": False}, {}),
+        ),
+        "label_rule": Case(
+            "Neutron::MeteringRule",
+            {
+                "metering_label_id": ref("label"),
+                "remote_ip_prefix": "10.1.0.0/24",
+            },
+            {},
+            {"direction": "egress"},
+            neutron("metering/metering-label-rules", "metering_label_rule"),
+            ({"direction": "ingress", "excluded": False}, {}),
         ),
         "scope": Case(
             "Neutron::AddressScope",
@@ -718,6 +739,125 @@ class TypesStory(CloudStory):
         for each in self.heat.resources.list(ident):
             with self.subTest(each.resource_type):
                 self.assertNotIn("differs", each.resource_status_reason)
+
+
+class ExtraRouteStory(CloudStory):
+    """Routes that are made side by side and leave one another alone."""
+
+    @staticmethod
+    def resources(*nexthops: int) -> dict[str, Any]:
+        routes = {
+            f"route_{number}": res(
+                "Neutron::ExtraRoute",
+                router_id=ref("router"),
+                destination=f"10.9{number}.0.0/24",
+                nexthop=f"10.9.0.{hop}",
+            )
+            for number, hop in enumerate(nexthops)
+        }
+        return {
+            **network(),
+            "router": res("Neutron::Router"),
+            "interface": res(
+                "Neutron::RouterInterface",
+                router=ref("router"),
+                subnet=ref("subnet"),
+            ),
+            **routes,
+        }
+
+    def hops(self, ident: str) -> list[str]:
+        router = self.cloud.network.get_router(self.physical(ident, "router"))
+        return sorted(each["nexthop"] for each in router.routes)
+
+    def test_life(self) -> None:
+        ident = self.create(self.resources(4, 5, 6))
+        self.assertEqual(
+            ["10.9.0.4", "10.9.0.5", "10.9.0.6"], self.hops(ident)
+        )
+        self.update(ident, self.resources(4, 7))
+        self.assertEqual(["10.9.0.4", "10.9.0.7"], self.hops(ident))
+        self.act(ident, "check", "CHECK_COMPLETE")
+        self.delete(ident)
+
+
+class SeveredStory(CloudStory):
+    """What connects objects is connected again, and stays so."""
+
+    route = {"destination": "10.90.0.0/24", "nexthop": "10.9.0.9"}
+    other_route = {"destination": "10.91.0.0/24", "nexthop": "10.9.0.9"}
+
+    def resources(self) -> dict[str, Any]:
+        router = ref("router")
+        return {
+            **network(),
+            "router": res("Neutron::Router"),
+            "interface": res(
+                "Neutron::RouterInterface", router=router, subnet=ref("subnet")
+            ),
+            "gateway": res(
+                "Neutron::RouterGateway", router_id=router, network=EXTERNAL
+            ),
+            "port": res("Neutron::Port", network=ref("net")),
+            "floating": res("Neutron::FloatingIP", floating_network=EXTERNAL),
+            "association": res(
+                "Neutron::FloatingIPAssociation",
+                floatingip_id=ref("floating"),
+                port_id=ref("port"),
+            ),
+            "routes": res(
+                "Neutron::ExtraRouteSet", router=router, routes=[self.route]
+            ),
+            "route": res(
+                "Neutron::ExtraRoute", router_id=router, **self.other_route
+            ),
+        }
+
+    def state(self, ident: str) -> dict[str, Any]:
+        network = self.cloud.network
+        router = network.get_router(self.physical(ident, "router"))
+        ports = network.ports(
+            device_id=router.id, device_owner="network:router_interface"
+        )
+        floating = network.get_ip(self.physical(ident, "floating"))
+        return {
+            "out": (router.external_gateway_info or {}).get("network_id"),
+            "routes": sorted(each["destination"] for each in router.routes),
+            "subnets": [each.fixed_ips[0]["subnet_id"] for each in ports],
+            "leads to": floating.port_id,
+        }
+
+    def severed(self, ident: str) -> list[Callable[[], Any]]:
+        """What takes the connections away, one after the other."""
+        network = self.cloud.network
+        router = self.physical(ident, "router")
+        floating = self.physical(ident, "floating")
+        subnet = self.physical(ident, "subnet")
+        return [
+            lambda: network.update_ip(floating, port_id=None),
+            lambda: network.update_router(router, routes=[]),
+            lambda: network.update_router(router, external_gateway_info={}),
+            lambda: network.remove_interface_from_router(
+                router, subnet_id=subnet
+            ),
+        ]
+
+    def test_connected_again(self) -> None:
+        ident = self.create(self.resources())
+        before = self.state(ident)
+        self.assertEqual(2, len(before["routes"]))
+        # Of what needs another that failed, a check knows nothing.
+        for step in self.severed(ident)[:2]:
+            step()
+            self.act(ident, "check", "CHECK_FAILED")
+            self.update(ident, self.resources())
+            self.assertEqual(before, self.state(ident))
+        for step in self.severed(ident):
+            step()
+        self.act(ident, "check", "CHECK_FAILED")
+        self.update(ident, self.resources(), converge=True)
+        self.assertEqual(before, self.state(ident))
+        self.act(ident, "check", "CHECK_COMPLETE")
 
 
 class DriftStory(CloudStory):

@@ -23,10 +23,11 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine import properties, resource
+from heat.engine import attributes, properties, resource
 from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.nova import (
     server,
+    server_networks,
     server_schema,
     server_update,
 )
@@ -96,6 +97,10 @@ class Instance(server.Server):
         PublicDnsName string -- Same as PublicIp.
         PublicIp string -- Its first floating address, or else PrivateIp.
     """)
+    # A floating address comes when the instance is there.
+    for _each in ("PublicDnsName", "PublicIp"):
+        attributes_schema[_each].cache_mode = attributes.Schema.CACHE_NONE
+    del _each
 
     @staticmethod
     def as_server(props: Any) -> properties.Properties:
@@ -123,23 +128,11 @@ class Instance(server.Server):
         if given(SUBNET) is not None and given(CARDS) is not None:
             raise exception.ResourcePropertyConflict(SUBNET, CARDS)
 
-    def _chosen_name(self) -> str:
-        # Always made up: the words of EC2 have no name.
-        return ""
-
     def create_body(self, properties: Any) -> dict[str, Any]:
         return super().create_body(self.as_server(properties))
 
     def check_create_complete(self, token: Any) -> bool:
         return self.is_ready()
-
-    def needs_replace_with_prop_diff(
-        self,
-        changed_properties_set: set[str],
-        after_props: Any,
-        before_props: Any,
-    ) -> bool:
-        return not changed_properties_set.isdisjoint((SUBNET, CARDS))
 
     def handle_update(
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
@@ -151,10 +144,10 @@ class Instance(server.Server):
         after = self.as_server(self.properties_of(json_snippet))
         changed = {
             key: after[key]
-            for key in ("flavor", "metadata")
+            for key in ("flavor", "metadata", "networks")
             if after[key] != before[key]
         }
-        return server_update.plan(self, after, changed)
+        return server_update.plan(self, before, after, changed)
 
     def prepare_for_replace(self) -> None:
         self.let_go(self.as_server(self.properties))
@@ -178,7 +171,18 @@ class Instance(server.Server):
         flavor = (resource_data.get("flavor") or {}).get("original_name")
         if flavor:
             found[FLAVOR] = self.client_plugin().find("flavor", flavor)
+        found.update(self._live_cards(resource_properties))
         return found
+
+    def _live_cards(self, wished: Any) -> dict[str, Any]:
+        wanted = self.as_server(wished)
+        if not wanted["networks"]:
+            return {}
+        live = server_networks.live(self, wanted)
+        if live == _cards(wished):
+            return {key: wished[key] for key in (SUBNET, CARDS)}
+        ports = [each["port"] for each in live if "port" in each]
+        return {SUBNET: None, CARDS: ports}
 
 
 def _pairs(given: Any) -> dict[str, str]:
