@@ -860,6 +860,34 @@ class SeveredStory(CloudStory):
         self.act(ident, "check", "CHECK_COMPLETE")
 
 
+class SeveredLimitsStory(CloudStory):
+    """As :class:`SeveredStory`, of what an administrator connects."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cloud = cloud.administrator()
+        self.heat = self.running.heat(self.cloud)
+
+    def test_associated_again(self) -> None:
+        cases = cinder_cases()
+        names = ("type", "specs", "association")
+        resources = {name: wished(cases[name]) for name in names}
+        ident = self.create(resources)
+        specs = self.physical(ident, "specs")
+        volume_type = self.physical(ident, "type")
+        service = self.cloud.block_storage
+        service.get(
+            f"/qos-specs/{specs}/disassociate?vol_type_id={volume_type}"
+        )
+        self.act(ident, "check", "CHECK_FAILED")
+        self.update(ident, resources)
+        shown = service.get(f"/qos-specs/{specs}/associations").json()
+        self.assertEqual(
+            [volume_type], [each["id"] for each in shown["qos_associations"]]
+        )
+        self.act(ident, "check", "CHECK_COMPLETE")
+
+
 class DriftStory(CloudStory):
     """What somebody changed, Heat tells, and repairs when it is asked to."""
 

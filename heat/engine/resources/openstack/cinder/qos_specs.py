@@ -19,8 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.common import exception
-from heat.engine.clients import errors
-from heat.engine.resource import notation, rest
+from heat.engine.resource import link, notation, rest
 
 
 class QoSSpecs(rest.RestResource):
@@ -70,12 +69,11 @@ class QoSSpecs(rest.RestResource):
         return {"specs": dict(resource_data.get("specs") or {})}
 
 
-class QoSAssociation(rest.RestResource):
+class QoSAssociation(link.Link):
     """Lets QoS specs hold for volume types."""
 
     default_client_name = "cinder"
     entity = "qos_spec"
-    name_property = None
     properties_schema = notation.properties("""
         qos_specs string (required, is cinder.qos_specs) -- Name or id of the
             -- QoS specs.
@@ -101,31 +99,17 @@ class QoSAssociation(rest.RestResource):
         )
         return {each["id"] for each in found["qos_associations"]}
 
-    def handle_create(self) -> Any:
-        self.resource_id_set(self.properties["qos_specs"])
-        self._ask("associate", set(self.properties["volume_types"]))
-        return None
-
-    def handle_update(
-        self, json_snippet: Any, tmpl_diff: Any, prop_diff: Mapping[str, Any]
-    ) -> Any:
-        self.take_back()
-        if not prop_diff:
-            return None
-        wanted = set(self.properties_of(json_snippet)["volume_types"])
+    def connect(self, properties: Any) -> None:
+        self.resource_id_set(properties["qos_specs"])
+        wanted = set(properties["volume_types"])
         ours = set(self.properties["volume_types"])
         now = self._associated()
         self._ask("disassociate", (ours & now) - wanted)
         self._ask("associate", wanted - now)
-        return None
 
-    def delete_object(self) -> bool:
-        try:
-            ours = set(self.properties["volume_types"])
-            self._ask("disassociate", ours & self._associated())
-        except errors.NotFound:
-            return True
-        return True
+    def remove_object(self) -> None:
+        ours = set(self.properties["volume_types"])
+        self._ask("disassociate", ours & self._associated())
 
     def prepare_for_replace(self) -> None:
         """Give up the types: each can have one association only."""
@@ -140,15 +124,15 @@ class QoSAssociation(rest.RestResource):
         self._ask("associate", json.loads(self.data()[self.given_up]))
 
     def shown(self) -> dict[str, Any]:
-        return {"volume_types": sorted(self._associated())}
-
-    def handle_check(self) -> None:
-        missing = set(self.properties["volume_types"]) - self._associated()
+        """The types, of which those that are wanted are associated."""
+        now = self._associated()
+        missing = set(self.properties["volume_types"]) - now
         if missing:
             raise exception.EntityNotFound(
                 entity="QoS association with the volume type",
                 name=", ".join(sorted(missing)),
             )
+        return {"volume_types": sorted(now)}
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
