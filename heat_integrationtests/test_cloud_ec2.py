@@ -177,8 +177,16 @@ class Ec2Story(test_cloud.CloudStory):
         return str(port.device_id)
 
     def addresses(self, server: str) -> set[str]:
-        found = self.cloud.compute.get_server(server).addresses
-        return {each["addr"] for rows in found.values() for each in rows}
+        """Those that lead to a server; Nova hears of them some time later."""
+        network = self.cloud.network
+        found: set[str] = set()
+        for port in network.ports(device_id=server):
+            found |= {each["ip_address"] for each in port.fixed_ips}
+            found |= {
+                each.floating_ip_address
+                for each in network.ips(port_id=port.id)
+            }
+        return found
 
     def nothing_is_left(self, ident: str, made: dict[str, str]) -> None:
         """No object has a name of the stack, or is on its network."""
