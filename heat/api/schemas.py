@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.api import validation
+from heat.common import identifier
 
 # Text that ends up in a column of the database: PostgreSQL refuses NUL.
 _LINE: dict[str, Any] = {
@@ -49,7 +50,7 @@ _NAMES = {
 
 STACK_NAME = {
     "type": "string",
-    "pattern": r"\A[a-zA-Z][a-zA-Z0-9_.-]{0,254}\Z",
+    "pattern": identifier.STACK_NAME,
     "description": "a letter, then letters, digits, underscores, periods "
     "or hyphens, 255 characters at most",
 }

@@ -24,6 +24,9 @@ from urllib import parse
 
 _ARN_PREFIX = "arn:openstack:heat::"
 
+#: What the name of a stack that users make looks like.
+STACK_NAME = r"\A[a-zA-Z][a-zA-Z0-9_.-]{0,254}\Z"
+
 
 @dataclasses.dataclass(frozen=True)
 class HeatIdentifier:

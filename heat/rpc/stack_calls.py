@@ -34,6 +34,14 @@ List = list[dict[str, Any]]
 T = TypeVar("T")
 
 
+def _knows(args: Dict) -> str:
+    """The lowest version of an engine that knows what an update asks for.
+
+    An older one would pass over files to take out without a word.
+    """
+    return "1.38" if args.get("environment_files_remove") else "1.36"
+
+
 class EngineCalls:
     """What the groups of calls below share."""
 
@@ -160,7 +168,7 @@ class StackCalls(EngineCalls):
         template_id: int | None = None,
     ) -> Dict:
         """Begin to update a stack; its identity."""
-        return self._call("update_stack", "1.36", locals(), dict)
+        return self._call("update_stack", _knows(args), locals(), dict)
 
     def preview_update_stack(
         self,
@@ -174,7 +182,7 @@ class StackCalls(EngineCalls):
         files_container: str | None = None,
     ) -> Dict:
         """What an update would change."""
-        return self._call("preview_update_stack", "1.36", locals(), dict)
+        return self._call("preview_update_stack", _knows(args), locals(), dict)
 
     def export_stack(
         self, context: RequestContext, stack_identity: Dict

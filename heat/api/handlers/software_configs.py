@@ -41,9 +41,11 @@ def index(call: Call) -> Answer:
 
 def create(call: Call) -> Answer:
     """POST /software_configs"""
-    row = call.engine.create_software_config(
-        call.context, **{name: call.body.get(name) for name in _FIELDS}
-    )
+    given = {name: call.body.get(name) for name in _FIELDS}
+    for name in ("inputs", "outputs"):
+        # Engines of other makes take no null for them.
+        given[name] = given[name] or []
+    row = call.engine.create_software_config(call.context, **given)
     return Answer({"software_config": views.software_config(row)})
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from heat.common.context import RequestContext
 from heat.db.stacks import StackRecord
-from heat.engine.service import base, containers, presenters
+from heat.engine.service import asked, base, containers, presenters
 from heat.engine.stack import preview, preview_changes, preview_new
 from heat.rpc import api
 
@@ -61,11 +61,11 @@ class PreviewEndpoint(base.Endpoint):
         found = preview_new.create(
             self._engine,
             context,
-            stack_name,
+            asked.stack_name(stack_name),
             template,
             params,
             containers.files_of(context, files, files_container),
-            args,
+            asked.arguments(args),
             environment_files=environment_files,
             allows=self._allows(context),
         )
@@ -97,7 +97,7 @@ class PreviewEndpoint(base.Endpoint):
             template,
             params,
             containers.files_of(context, files, files_container),
-            args,
+            asked.arguments(args),
             environment_files=environment_files,
             allows=self._allows(context),
         )

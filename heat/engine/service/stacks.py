@@ -29,7 +29,7 @@ from heat.db import going, stack_lists, stacks, templates
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.definition import StackDefinition
-from heat.engine.service import base, containers, presenters
+from heat.engine.service import asked, base, containers, presenters
 from heat.engine.stack import (
     abandon,
     adopt,
@@ -240,6 +240,8 @@ class StackEndpoint(base.Endpoint):
         :raises StackValidationFailed: and others of class 400
         """
         _refuse(template_id)
+        asked.stack_name(stack_name)
+        args = asked.arguments(args)
         given = None
         if args.get(api.PARAM_ADOPT_STACK_DATA):
             if not self._engine.conf.enable_stack_adopt:
@@ -284,6 +286,7 @@ class StackEndpoint(base.Endpoint):
         :raises StackValidationFailed: and others of class 400
         """
         _refuse(template_id)
+        args = asked.arguments(args)
         stack = self._stack(context, stack_identity, mutating="update")
         converge.update(
             self._engine,
@@ -418,17 +421,21 @@ _EVERYTHING = Wanted(None, False, False, False, None, None, None, None, None)
 
 
 def words(value: Any) -> Sequence[str] | None:
-    """A list of words, which may have come as text with commas.
+    """A list of words, which may have come as texts with commas.
 
     :raises ValueError: it is neither
     """
     if value is None or value == "":
         return None
-    if isinstance(value, str):
-        return [word.strip() for word in value.split(",") if word.strip()]
-    if isinstance(value, list | tuple):
-        return [str(word) for word in value]
-    raise ValueError(_("Expected a list of words, not %r") % (value,))
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple):
+        raise ValueError(_("Expected a list of words, not %r") % (value,))
+    return [
+        word.strip()
+        for text in texts
+        for word in str(text).split(",")
+        if word.strip()
+    ]
 
 
 def _refuse(template_id: int | None) -> None:

@@ -73,3 +73,12 @@ class OtherMakesTest(client.ApiTestCase):
         self.assertEqual(engine.RESOURCE_IDENTITY, change["resource_identity"])
         [published] = shown["updated"]
         self.assertIsInstance(published["stack_identity"], str)
+
+    def test_a_config_of_a_name_alone(self):
+        for given in ({}, {"inputs": None, "outputs": None}):
+            self.request(
+                "POST", f"{ROOT}/software_configs", json={"name": "c", **given}
+            )
+            _method, arguments = self.engine.calls[-1]
+            self.assertEqual([], arguments["inputs"])
+            self.assertEqual([], arguments["outputs"])

@@ -134,6 +134,9 @@ class EngineClientTest(base.TestCase):
         for method, version, args in calls():
             with self.subTest(method=method):
                 values = {name: object() for name in args}
+                if "args" in values:
+                    # Looked into, for the version that they need.
+                    values["args"] = {}
                 getattr(client, method)("context", **values)
                 self.assertEqual(
                     ("call", method, values, version), bus.sent.pop()
@@ -190,6 +193,21 @@ class OlderEngineTest(base.TestCase):
                 )  # fmt: skip
                 self.assertEqual(versions, [row[3] for row in bus.sent])
                 self.assertEqual(told, bus.sent[-1][2])
+
+    def test_updates_without_some_of_their_files(self):
+        """An older engine would pass over the names without a word."""
+        for name in ("update_stack", "preview_update_stack"):
+            for args, version in (
+                ({"timeout_mins": 3}, "1.36"),
+                ({"environment_files_remove": []}, "1.36"),
+                ({"environment_files_remove": ["a"]}, "1.38"),
+            ):
+                with self.subTest(name=name, args=args):
+                    bus = Recorder()
+                    call = getattr(clients.EngineClient(bus), name)
+                    call("context", {}, None, {}, None, args)
+                    _call, _method, told, asked = bus.sent.pop()
+                    self.assertEqual((args, version), (told["args"], asked))
 
     def test_other_errors_are_raised(self):
         bus = OldEngine("Timeout")
