@@ -166,8 +166,9 @@ class HeatExceptionWithPath(HeatException):
 
     def as_answered(self) -> str:
         """The text that answers of the API have, as clients know it."""
-        parts = self.error, self.path_text(), self.error_message
-        return ": : ".join(part for part in parts if part)
+        path = self.path_text()
+        parts = self.error, path, self.error_message
+        return (": : " if path else ": ").join(filter(None, parts))
 
     def args_tuple(self) -> tuple[str, list[str], str]:
         return self.error, self.path, self.error_message

@@ -102,6 +102,7 @@ class StatusTest(base.TestCase):
                 ),
                 "E: : resources.a: : m",
             ),
+            (exception.StackValidationFailed(error="E", message="m"), "E: m"),
         ):
             self.assertEqual(text, faults.of(error, "r").message)
 
