@@ -370,8 +370,11 @@ def _run(
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
             faults = pool.submit(make_faults, cluster, stop, seed, servers)
             lives = [pool.submit(each.live) for each in all_stacks]
-            concurrent.futures.wait(lives)
-            stop.set()
+            try:
+                concurrent.futures.wait(lives)
+            finally:
+                # The pool waits for the faults, too.
+                stop.set()
             print(f"chaos: {dict(faults.result())}", flush=True)
             for life in lives:
                 life.result()

@@ -13,12 +13,25 @@
 
 from __future__ import annotations
 
+import os
+
+import fixtures
+
 from heat.tests import base
 from heat_integrationtests import chaos
+
+# A request whose answer the faults have eaten is waited for a minute.
+_SECONDS = "900"
 
 
 class ChaosTest(base.TestCase):
     """Its name is not a service's: the folder says what it needs."""
+
+    def setUp(self) -> None:
+        if "OS_TEST_TIMEOUT" in os.environ:
+            given = fixtures.EnvironmentVariable("OS_TEST_TIMEOUT", _SECONDS)
+            self.useFixture(given)
+        super().setUp()
 
     def test_nothing_is_lost_or_doubled(self):
         wrong = chaos.run(engines=3, stacks=4, resources=6)
