@@ -293,13 +293,9 @@ def update(
     )
     delegation.ensure(engine, context, stack, tree)
     values, tags = _changed_values(stack, request.args)
-    order = begin.Order(
-        "UPDATE",
-        0,
-        prepared.definition,
-        "Stack UPDATE started",
-        values,
-        observes=_observes(engine, request),
+    order = dataclasses.replace(
+        _update_order(engine, prepared, request),
+        stack_values=values,
         holds=child is not None and child.holds,
     )
     _begin_update(engine, context, stack, prepared, order, child, tags)
@@ -322,15 +318,9 @@ def again(
     """
     request = Request(None, {}, {}, {"existing": True})
     prepared = _read_update(engine, stack, request, None)
-    order = begin.Order(
-        "UPDATE",
-        0,
-        prepared.definition,
-        "Stack UPDATE started",
-        observes=_observes(engine, request),
-        also=also,
-    )
-    _begin_update(engine, context, stack, prepared, order, None, None)
+    order = _update_order(engine, prepared, request)
+    order = dataclasses.replace(order, also=also)
+    _begin_update(engine, context, stack, prepared, order)
 
 
 def _begin_update(
@@ -339,8 +329,8 @@ def _begin_update(
     stack: stacks.StackRecord,
     prepared: prepare.Prepared,
     order: begin.Order,
-    child: Child | None,
-    tags: Sequence[str] | None,
+    child: Child | None = None,
+    tags: Sequence[str] | None = None,
 ) -> None:
     """Store what was prepared, and begin; nothing more is checked."""
     made, before = prepared.definition, prepared.before
@@ -363,8 +353,18 @@ def _begin_update(
     opening.hand_on(engine, context, opened)
 
 
-def _observes(engine: Engine, request: Request) -> bool:
-    return bool(request.args.get("converge", engine.conf.observe_on_update))
+def _update_order(
+    engine: Engine, prepared: prepare.Prepared, request: Request
+) -> begin.Order:
+    """What an update is to reach; its template is not stored yet."""
+    observes = request.args.get("converge", engine.conf.observe_on_update)
+    return begin.Order(
+        "UPDATE",
+        0,
+        prepared.definition,
+        "Stack UPDATE started",
+        observes=bool(observes),
+    )
 
 
 def clean_up(

@@ -187,9 +187,12 @@ def outside(rsrc: Any) -> str:
 
     :raises heat.common.exception.EntityNotFound: there is none
     """
-    found = rsrc.client_plugin("neutron").collection("network")
-    networks = [each for each in found.list(**_EXTERNAL)]
-    networks.sort(key=lambda each: (not each.get("is_default"), each["id"]))
-    if not networks:
+    networks = rsrc.client_plugin("neutron").collection("network")
+    found = min(
+        networks.list(**_EXTERNAL),
+        key=lambda each: (not each.get("is_default"), each["id"]),
+        default=None,
+    )
+    if found is None:
         raise exception.EntityNotFound(entity="Network", name="external")
-    return str(networks[0]["id"])
+    return str(found["id"])

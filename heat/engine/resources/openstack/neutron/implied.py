@@ -68,11 +68,7 @@ def of_floating_ip(name: str, definitions: Definitions) -> set[str]:
         for other, defn in _of_type(ROUTER, definitions)
         if outside & _network_in(_properties(defn).get(_GATEWAY))
     }
-    needed.update(
-        other
-        for other, defn in _of_type(GATEWAY, definitions)
-        if outside & _named(defn, *_NETWORK)
-    )
+    needed.update(_naming(outside, GATEWAY, _NETWORK, definitions))
     needed.update(_inner_ways(definitions))
     return needed
 
@@ -99,11 +95,7 @@ def _inner_ways(definitions: Definitions) -> Iterator[str]:
 def of_gateway_attachment(name: str, definitions: Definitions) -> set[str]:
     """The route tables of the VPC, which lead outside with it."""
     vpc = _named(definitions[name], *_VPC)
-    return {
-        other
-        for other, each in _of_type(ROUTE_TABLE, definitions)
-        if vpc & _named(each, *_VPC)
-    }
+    return set(_naming(vpc, ROUTE_TABLE, _VPC, definitions))
 
 
 def of_router_gateway(name: str, definitions: Definitions) -> set[str]:
@@ -112,22 +104,14 @@ def of_router_gateway(name: str, definitions: Definitions) -> set[str]:
     defn = definitions[name]
     needed = set(_subnets_on(_named(defn, *_NETWORK), definitions))
     router = _named(defn, *_ROUTER)
-    needed.update(
-        other
-        for other, each in _of_type(INTERFACE, definitions)
-        if router & _named(each, *_ROUTER)
-    )
+    needed.update(_naming(router, INTERFACE, _ROUTER, definitions))
     return needed
 
 
 def of_extra_routes(name: str, definitions: Definitions) -> set[str]:
     """The interfaces of its router: by them the next hops are reached."""
     router = _named(definitions[name], *_ROUTER)
-    return {
-        other
-        for other, each in _of_type(INTERFACE, definitions)
-        if router & _named(each, *_ROUTER)
-    }
+    return set(_naming(router, INTERFACE, _ROUTER, definitions))
 
 
 def of_server(name: str, definitions: Definitions) -> set[str]:
@@ -184,6 +168,16 @@ def _subnets_on(
     network: frozenset[str], definitions: Definitions
 ) -> Iterator[str]:
     for kind, keys in _SUBNETS.items():
-        for name, defn in _of_type(kind, definitions):
-            if network & _named(defn, *keys):
-                yield name
+        yield from _naming(network, kind, keys, definitions)
+
+
+def _naming(
+    marks: frozenset[str],
+    kind: str,
+    keys: tuple[str, ...],
+    definitions: Definitions,
+) -> Iterator[str]:
+    """The resources of a type one of whose properties means an object."""
+    for name, defn in _of_type(kind, definitions):
+        if marks & _named(defn, *keys):
+            yield name
