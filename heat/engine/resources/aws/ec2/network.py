@@ -27,6 +27,7 @@ from typing import Any
 from heat.common import exception
 from heat.engine.clients import errors
 from heat.engine.resources.openstack.neutron import neutron
+from heat.engine.resources.openstack.neutron import router as neutron_router
 
 _EXTERNAL = {"router:external": True}
 #: what owns the ports by which routers are on subnets: plain, distributed,
@@ -159,22 +160,13 @@ def move(rsrc: Any, subnet: str, router: str) -> None:
 
 def put_on(rsrc: Any, subnet: str, router: str) -> None:
     """Let a router serve a subnet."""
-    rsrc.collection("router").request(
-        "PUT",
-        f"/{router}/add_router_interface",
-        json={"subnet_id": subnet},
-        idempotent=False,
-    )
+    neutron_router.add_interface(rsrc, router, {"subnet_id": subnet})
 
 
 def take_off(rsrc: Any, subnet: str, router: str) -> None:
     """Let a router serve a subnet no more; that it doesn't is no error."""
     try:
-        rsrc.collection("router").request(
-            "PUT",
-            f"/{router}/remove_router_interface",
-            json={"subnet_id": subnet},
-        )
+        neutron_router.remove_interface(rsrc, router, {"subnet_id": subnet})
     except errors.NotFound:
         return
 

@@ -108,6 +108,30 @@ class Router(neutron.NeutronResource):
             )
 
 
+def add_interface(rsrc: Any, router: str, place: Mapping[str, str]) -> None:
+    """Let a router serve a subnet.
+
+    :param place: ``subnet_id`` or ``port_id``
+    """
+    rsrc.collection("router").request(
+        "PUT",
+        f"/{router}/add_router_interface",
+        json=dict(place),
+        idempotent=False,
+    )
+
+
+def remove_interface(rsrc: Any, router: str, place: Mapping[str, str]) -> None:
+    """Let a router serve a subnet no more.
+
+    :param place: what it was made with
+    :raises heat.engine.clients.errors.NotFound: it doesn't
+    """
+    rsrc.collection("router").request(
+        "PUT", f"/{router}/remove_router_interface", json=dict(place)
+    )
+
+
 class RouterInterface(link.Link, neutron.NeutronResource):
     """Connects a router to a subnet, or to the subnet of a port."""
 
@@ -149,12 +173,7 @@ class RouterInterface(link.Link, neutron.NeutronResource):
         # What is to be undone is known before it is done: a repeated
         # deletion finds nothing, which is no error.
         self.resource_id_set(f"{router}:{key}_id={other}")
-        self.collection().request(
-            "PUT",
-            f"/{router}/add_router_interface",
-            json={f"{key}_id": other},
-            idempotent=False,
-        )
+        add_interface(self, router, {f"{key}_id": other})
 
     def _parts(self) -> tuple[str, str, str]:
         """Router, key and value of the request that made it."""
@@ -164,11 +183,7 @@ class RouterInterface(link.Link, neutron.NeutronResource):
 
     def remove_object(self) -> None:
         router, key, value = self._parts()
-        self.collection().request(
-            "PUT",
-            f"/{router}/remove_router_interface",
-            json={key: value},
-        )
+        remove_interface(self, router, {key: value})
 
     def shown(self) -> dict[str, Any]:
         """The router's port that is the interface."""
