@@ -77,12 +77,6 @@ _BELOW_ROOT = sa.and_(
     _stack.c.lock_root == sa.bindparam("the_root"),
     _stack.c.id != sa.bindparam("the_root"),
 )
-_LOCKED_FIRST = (
-    sa.select(_stack.c.id)
-    .where(_THESE, _stack.c.lock_level.is_not(None))
-    .order_by(_stack.c.nested_depth, _stack.c.id)
-    .limit(1)
-)
 _ROWS = sa.select(*resource_rows.COLUMNS).where(
     _resource.c.stack_id.in_(_THE_IDS)
 )
@@ -290,15 +284,6 @@ def lay_open(conn: sa.Connection, root: str) -> None:
     conn.execute(_LAY_OPEN, {"the_root": root})
 
 
-def locked_below(conn: sa.Connection, stack_id: str) -> StackRecord | None:
-    """A stack below one that is locked on its own, if there is any."""
-    for chunk in bulk.chunks(stacks.descendants(conn, stack_id)):
-        found = conn.execute(_LOCKED_FIRST, {"the_ids": chunk}).scalar()
-        if found is not None:
-            return stacks.get(conn, found)
-    return None
-
-
 def refuse_locked_below(
     conn: sa.Connection, stack: StackRecord, kind: str
 ) -> None:
@@ -306,7 +291,7 @@ def refuse_locked_below(
 
     :raises StackLocked: naming the nested stack
     """
-    found = locked_below(conn, stack.id)
+    found = stacks.locked_below(conn, stack.id)
     if found is not None:
         raise refusal(found, kind)
 

@@ -350,10 +350,26 @@ _BELOW = sa.select(
 )
 
 
+_LOCKED_BELOW = (
+    _ROWS.where(
+        _stack.c.id.in_(_BELOW),
+        _stack.c.lock_level.is_not(None),
+    )
+    .order_by(_stack.c.nested_depth, _stack.c.id)
+    .limit(1)
+)
+
+
 def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
     """Ids of the living stacks below one, at any depth, sorted."""
     rows = conn.execute(_BELOW, {"the_id": stack_id})
     return sorted(row.id for row in rows)
+
+
+def locked_below(conn: sa.Connection, stack_id: str) -> StackRecord | None:
+    """A stack below one that is locked on its own, if there is any."""
+    found = _records(conn, _LOCKED_BELOW, {"the_id": stack_id})
+    return found[0] if found else None
 
 
 def compare_and_set(

@@ -177,23 +177,6 @@ class ChildStacks(typing.Protocol):
             the child is doing may be what others have begun
         """
 
-    def tell(
-        self,
-        parent: StackView,
-        row_id: int,
-        data: Mapping[str, str],
-        known: Mapping[str, str],
-    ) -> bool:
-        """Store data with a resource of a stack together with the beginning
-        of an update of the stack as it is, in which the resource acts on
-        them.
-
-        :param known: the resource's data as they were read
-        :returns: False: somebody else has changed these data, or begun
-            something, meanwhile, so nothing was done
-        :raises HeatException, ValueError: the stack can't be updated now
-        """
-
     def state(self, child_id: str) -> child.State | None:
         """How the child is; None when it is gone or never was."""
 

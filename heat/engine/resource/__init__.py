@@ -24,6 +24,7 @@ from heat.engine.resource.outcomes import (
     NoActionRequired,
     PollDelay,
     UpdateReplace,
+    UpdateStack,
 )
 from heat.engine.resource.view import StackValues, StackView
 
@@ -36,4 +37,5 @@ __all__ = (
     "StackValues",
     "StackView",
     "UpdateReplace",
+    "UpdateStack",
 )

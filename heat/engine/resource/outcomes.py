@@ -10,12 +10,15 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""What a plug-in may raise to steer the engine.
+"""What a plug-in may raise, or answer, to steer the engine.
 
 These are answers, not errors. Knows nothing of the engine.
 """
 
 from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
 
 from heat.common.exception import UpdateReplace
 from heat.common.i18n import _
@@ -25,6 +28,7 @@ __all__ = (
     "NoActionRequired",
     "PollDelay",
     "UpdateReplace",
+    "UpdateStack",
 )
 
 
@@ -70,3 +74,24 @@ class NoActionRequired(Exception):
         )
         self.res_name = res_name
         self.reason = reason
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateStack:
+    """Answered by a ``handle_signal``: the resource's stack is to be updated
+    to what it is to be already, with new data for one of its resources.
+
+    Data, update and the signal's event are stored together or not at all.
+    If somebody else has changed what the decision was made from, or has
+    begun something, nothing is done and ``handle_signal`` is asked again.
+
+    :param reason: text for the event
+    :param row_id: of the resource that acts on the data in the update
+    :param data: what is to be kept with it, by key
+    :param known: its data as they were when this was decided
+    """
+
+    reason: str
+    row_id: int
+    data: Mapping[str, str]
+    known: Mapping[str, str]

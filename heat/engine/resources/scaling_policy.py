@@ -29,11 +29,6 @@ from heat.scaling import scalingutil
 #: The state of an alarm on which a policy acts.
 _ALARM = "alarm"
 
-#: How often a policy tries when others change the group at once. Each try
-#: that fails is a signal of somebody else that was heard, so a crowd of
-#: this many is sure to be served.
-_TRIES = 250
-
 
 class PolicyResource(signal_responder.SignalResponder):
     """Changes the size of a group at each signal.
@@ -80,8 +75,8 @@ class PolicyResource(signal_responder.SignalResponder):
 
     # -- signals -----------------------------------------------------------
 
-    def handle_signal(self, details: Any = None) -> str:
-        """Change the size of the group.
+    def handle_signal(self, details: Any = None) -> resource.UpdateStack:
+        """Decide on another size of the group.
 
         :raises NoActionRequired: it is no alarm, it cools down, or the size
             stays
@@ -93,21 +88,10 @@ class PolicyResource(signal_responder.SignalResponder):
         if str(state).lower() != _ALARM:
             raise self._nothing(_("the state is %s") % state)
         name, node = self._group()
-        for _try in range(_TRIES):
-            told = self._scale(name, node.row_id)
-            if told:
-                return told
-        raise exception.Error(
-            _("Too many policies change %s at once; send the signal again.")
-            % name
-        )
-
-    def _scale(self, name: str, row_id: int) -> str:
-        """Try once; "" when somebody else was faster."""
         found = self.stack.db.read(
-            lambda conn: resource_data.get_many(conn, [row_id])
+            lambda conn: resource_data.get_many(conn, [node.row_id])
         )
-        data: dict[str, str] = found.get(row_id, {})
+        data: dict[str, str] = found.get(node.row_id, {})
         bounds = scaled_group.Bounds.of_data(data)
         if bounds is None:
             raise exception.NotFound(
@@ -125,30 +109,23 @@ class PolicyResource(signal_responder.SignalResponder):
         wanted = self._wanted(current, bounds)
         if wanted == current:
             raise self._nothing(_("the group has %d members") % current)
-        done = self.stack.values.ports.children.tell(
-            self.stack,
-            row_id,
-            {
-                scaled_group.WISH: str(
-                    scaled_group.Wish(
-                        str(uuid.uuid4()),
-                        self.properties[self.kind_property],
-                        self.properties[self.adjustment_property],
-                        wanted,
-                    )
-                ),
-                scaled_group.SCALED_AT: str(now),
-                own: str(now),
-            },
-            data,
+        wish = scaled_group.Wish(
+            str(uuid.uuid4()),
+            self.properties[self.kind_property],
+            self.properties[self.adjustment_property],
+            wanted,
         )
-        if not done:
-            return ""
-        return _("%(group)s goes from %(old)d to %(new)d members") % {
+        reason = _("%(group)s goes from %(old)d to %(new)d members") % {
             "group": name,
             "old": current,
             "new": wanted,
         }
+        told = {
+            scaled_group.WISH: str(wish),
+            scaled_group.SCALED_AT: str(now),
+            own: str(now),
+        }
+        return resource.UpdateStack(reason, node.row_id, told, data)
 
     def _group(self) -> tuple[str, Any]:
         wanted = self.properties[self.group_property]

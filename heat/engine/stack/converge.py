@@ -43,6 +43,9 @@ from heat.engine.traversal import begin, opening, wanted
 # must end first.
 UPDATE_SUPERSEDES = frozenset({"CREATE", "UPDATE", "ROLLBACK", "ADOPT"})
 
+# A stack's version with the layers of its environment, as they are stored.
+_Held = tuple[templates.TemplateRecord | None, Sequence[templates.LayerRecord]]
+
 
 @dataclasses.dataclass(frozen=True)
 class Child:
@@ -96,7 +99,7 @@ def create(
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
     sent = (template, params, files, args, environment_files)
-    request = _request(*sent, child is not None)
+    request = Request.of(*sent, settled=child is not None)
     stack_id = child.stack_id if child else str(uuid.uuid4())
     identity = HeatIdentifier(context.project_id or "", stack_name, stack_id)
     facade = child.facade if child else None
@@ -127,25 +130,6 @@ def create(
             opened = opening.run(engine, context, traversal, work, made)
     opening.hand_on(engine, context, opened)
     return draft
-
-
-def _request(
-    template: Mapping[str, Any] | str | None,
-    params: Mapping[str, Any] | None,
-    files: Mapping[str, str] | None,
-    args: Mapping[str, Any] | None,
-    environment_files: Sequence[str] | None,
-    settled: bool,
-) -> Request:
-    """What a user sent; what was left out is empty."""
-    return Request(
-        template,
-        params or {},
-        files or {},
-        args or {},
-        environment_files or (),
-        settled,
-    )
 
 
 def _store(
@@ -285,9 +269,8 @@ def update(
     :raises NotSupported: the stack is suspended
     :raises HeatException, ValueError: of class 400; nothing is stored then
     """
-    request = _request(
-        template, params, files, args, environment_files, child is not None
-    )
+    sent = (template, params, files, args, environment_files)
+    request = Request.of(*sent, settled=child is not None)
     prepared, tree = prepared_update(
         engine, context, stack, request, child, allows
     )
@@ -304,7 +287,7 @@ def update(
 def again(
     engine: Engine,
     context: RequestContext,
-    stack: stacks.StackRecord,
+    stack_id: str,
     also: Callable[[sa.Connection], None],
 ) -> None:
     """Begin an update to what the stack is to be already.
@@ -313,11 +296,20 @@ def again(
     this takes no longer for a stack with many resources.
 
     :param also: what is written with its beginning, as in an Order
+    :raises EntityNotFound: there is no such stack
     :raises ActionInProgress: another action runs, or began meanwhile
     :raises NotSupported: the stack is suspended
     """
     request = Request(None, {}, {}, {"existing": True})
-    prepared = _read_update(engine, stack, request, None)
+
+    def read(conn: sa.Connection) -> tuple[stacks.StackRecord, _Held]:
+        found = stacks.get(conn, stack_id)
+        if found is None:
+            raise exception.EntityNotFound(entity="Stack", name=stack_id)
+        return found, _held(conn, found, request)
+
+    stack, held = engine.db.read(read)
+    prepared = _read_update(engine, stack, request, None, held)
     order = _update_order(engine, prepared, request)
     order = dataclasses.replace(order, also=also)
     _begin_update(engine, context, stack, prepared, order)
@@ -346,7 +338,8 @@ def _begin_update(
         begun = begin.begin(conn, stack, order.of_version(stored), now)
         if tags is not None:
             stack_tags.set_(conn, stack.id, tags)
-        return begin.at_hand(conn, begun)
+        # Who sends a signal waits for its answer, not for what it begins.
+        return begun if order.also else begin.at_hand(conn, begun)
 
     with lifecycle_plugins.asked(engine, context, stack, "UPDATE", made):
         opened = opening.run(engine, context, traversal, work, made, before)
@@ -419,20 +412,18 @@ def _read_update(
     stack: stacks.StackRecord,
     request: Request,
     child: Child | None,
+    held: _Held | None = None,
 ) -> prepare.Prepared:
-    """As :func:`prepared_update`; no plug-in has checked it yet."""
+    """As :func:`prepared_update`; no plug-in has checked it yet.
+
+    :param held: what the stack has, if the caller has just read it
+    """
     check_may_update(stack)
-    layers: Sequence[templates.LayerRecord] = ()
-    stored = child.stored if child else None
-    if stored is None:
-        stored, layers = engine.db.read(
-            lambda conn: (
-                templates.get(conn, stack.raw_template_id),
-                templates.get_layers(conn, stack.raw_template_id)
-                if request.args.get("existing")
-                else (),
-            )
-        )
+    if held is None and child is not None and child.stored is not None:
+        held = child.stored, ()
+    stored, layers = held or engine.db.read(
+        lambda conn: _held(conn, stack, request)
+    )
     if stored is None:
         # An update has ended since the stack was read, so this one is late.
         raise exception.ActionInProgress(
@@ -446,6 +437,16 @@ def _read_update(
     before = prepare.stored_definition(identity, stored)
     _check_immutable(before, prepared)
     return dataclasses.replace(prepared, before=before)
+
+
+def _held(
+    conn: sa.Connection, stack: stacks.StackRecord, request: Request
+) -> _Held:
+    version = stack.raw_template_id
+    found = templates.get(conn, version)
+    if not request.args.get("existing"):
+        return found, ()
+    return found, templates.get_layers(conn, version)
 
 
 def check_may_update(stack: stacks.StackRecord) -> None:

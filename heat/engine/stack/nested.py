@@ -24,9 +24,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import random
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -38,9 +36,7 @@ from heat.common.identifier import HeatIdentifier
 from heat.db import (
     holders,
     locks,
-    resource_data,
     roots,
-    signals,
     stacks,
     templates,
 )
@@ -65,10 +61,6 @@ _TRIES = 5
 
 # What a child may be doing that brings it to its template.
 _CONVERGING = frozenset({"CREATE", "UPDATE", "ADOPT"})
-
-
-class _Overtaken(Exception):
-    """Somebody else has changed what was read."""
 
 
 class Children:
@@ -384,38 +376,6 @@ class Children:
         stack = self._get(child_id)
         guard = self._stop_guard(stack, resource_uuid)
         actions.act_below(self._engine, parent.context, stack, action, guard)
-
-    def tell(
-        self,
-        parent: StackView,
-        row_id: int,
-        data: Mapping[str, str],
-        known: Mapping[str, str],
-    ) -> bool:
-        """As :meth:`heat.engine.ports.ChildStacks.tell`."""
-        records = {k: resource_data.DataRecord(v) for k, v in data.items()}
-
-        def write(conn: sa.Connection) -> None:
-            held = signals.hold(conn, row_id)
-            now = resource_data.get_many(conn, [row_id]).get(row_id, {})
-            if held is None or any(
-                now.get(key) != known.get(key) for key in data
-            ):
-                raise _Overtaken
-            signals.write(conn, row_id, signals.Change({}, records))
-
-        stack = self._get(parent.id or "")
-        try:
-            converge.again(self._engine, parent.context, stack, write)
-        except _Overtaken:
-            return False
-        except exception.ActionInProgress:
-            # Others were faster; what can't be superseded is no use to
-            # wait for.
-            converge.check_may_update(self._get(stack.id))
-            time.sleep(random.uniform(0, 0.05))  # noqa: S311 - no secret
-            return False
-        return True
 
     def resource(self, parent: StackView, name: str) -> Resource:
         """The plug-in object of a resource of the parent itself, to look at.

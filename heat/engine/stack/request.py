@@ -35,3 +35,24 @@ class Request:
     args: Mapping[str, Any]
     environment_files: Sequence[str] = ()
     settled: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        template: Mapping[str, Any] | str | None,
+        params: Mapping[str, Any] | None,
+        files: Mapping[str, str] | None,
+        args: Mapping[str, Any] | None,
+        environment_files: Sequence[str] | None,
+        *,
+        settled: bool = False,
+    ) -> Request:
+        """What was left out is empty."""
+        return cls(
+            template,
+            params or {},
+            files or {},
+            args or {},
+            environment_files or (),
+            settled,
+        )

@@ -34,12 +34,12 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import events, locks, resource_data, signals
+from heat.db import events, locks, resource_data, signals, stacks
 from heat.db.resources import ResourceRecord
 from heat.db.stacks import StackRecord
 from heat.engine.ports import Engine
-from heat.engine.resource import NoActionRequired, Resource
-from heat.engine.stack import load, lock
+from heat.engine.resource import NoActionRequired, Resource, UpdateStack
+from heat.engine.stack import converge, load, lock
 from heat.engine.traversal import hooks
 
 LOG = logging.getLogger(__name__)
@@ -47,11 +47,16 @@ LOG = logging.getLogger(__name__)
 #: The key of a signal that lets a resource go on from a hook.
 UNSET_HOOK = "unset_hook"
 
-# So often is a signal that only carries data tried; those of one engine
-# stand in line, so this is about the other engines.
-_TRIES = 200
+# How often a signal is tried when others are faster. Each try that fails is
+# a signal of somebody else that was heard, and those of one engine stand in
+# line: a crowd of this many is sure to be served.
+_TRIES = 250
 
 _LINES = tuple(threading.Lock() for _number in range(64))
+
+
+class _Overtaken(Exception):
+    """Somebody else has changed what was decided from."""
 
 
 def signal(
@@ -119,7 +124,9 @@ def _deliver(
     if lock.ignores_signal(engine, context, stack, name, modifies=modifies):
         return True
     try:
-        reason = rsrc.handle_signal(details)  # type: ignore[attr-defined]
+        answer = rsrc.handle_signal(details)  # type: ignore[attr-defined]
+        if isinstance(answer, UpdateStack):
+            return _update(engine, rsrc, row, answer)
     except NoActionRequired as exc:
         _tell(engine, rsrc, row, "COMPLETE", exc.reason or str(exc))
         return True
@@ -129,7 +136,7 @@ def _deliver(
         if isinstance(exc, exception.HeatException | ValueError):
             raise
         raise exception.ResourceFailure(exc, rsrc, "SIGNAL") from exc
-    return _keep(engine, rsrc, row, reason or _received(details))
+    return _keep(engine, rsrc, row, answer or _received(details))
 
 
 def _refuse(rsrc: Resource) -> None:
@@ -190,6 +197,41 @@ def _keep(
         return True
 
     return engine.db.run(work)
+
+
+def _update(
+    engine: Engine, rsrc: Resource, row: ResourceRecord, wish: UpdateStack
+) -> bool:
+    """Begin the update that a handler has decided on.
+
+    :raises HeatException: the stack can't be updated now
+    """
+    data = {k: resource_data.DataRecord(v) for k, v in wish.data.items()}
+    told = [_event(rsrc, row, "COMPLETE", wish.reason)]
+
+    def write(conn: sa.Connection) -> None:
+        held = signals.hold(conn, wish.row_id)
+        now = resource_data.get_many(conn, [wish.row_id])
+        known = now.get(wish.row_id, {})
+        if held is None or any(
+            known.get(key) != wish.known.get(key) for key in data
+        ):
+            raise _Overtaken
+        signals.write(conn, wish.row_id, signals.Change({}, data))
+        events.insert_many(conn, told)
+
+    try:
+        converge.again(engine, rsrc.stack.context, row.stack_id, write)
+    except _Overtaken:
+        return False
+    except exception.ActionInProgress:
+        # Others were faster; for what can't be superseded nobody waits.
+        now = engine.db.read(lambda conn: stacks.get(conn, row.stack_id))
+        if now is None:
+            raise
+        converge.check_may_update(now)
+        return False
+    return True
 
 
 def _change(rsrc: Resource) -> signals.Change:
