@@ -135,6 +135,21 @@ class Resource(Overridable):
         """Whether resources of this type have an attribute."""
         return cls.accepts_anything or attribute in cls._all_attributes()
 
+    @classmethod
+    def varies(cls, attribute: str) -> bool:
+        """Whether an attribute must be read each time.
+
+        What a stack below tells is as it was when that was last brought to
+        what its parent wants, whatever its members would say now.
+        """
+        table = cls._all_attributes()
+        names = table if attribute == _ALL else (attribute,)
+        return not cls.nests and any(
+            table[name].cache_mode == attributes.Schema.CACHE_NONE
+            for name in names
+            if name in table
+        )
+
     # -- definition and properties -----------------------------------------
 
     def type(self) -> str:
@@ -146,7 +161,12 @@ class Resource(Overridable):
         for key, value in values.items():
             path = (key,) if isinstance(key, str) else tuple(key)
             mode = self.attributes.get_cache_mode(path[0])
-            if len(path) == 1 and mode == attributes.Schema.CACHE_LOCAL:
+            # Nothing may be what could not be read: no value to keep.
+            if (
+                value is not None
+                and len(path) == 1
+                and mode == attributes.Schema.CACHE_LOCAL
+            ):
                 out[path[0]] = value
         return out
 
@@ -315,6 +335,7 @@ class Resource(Overridable):
         self,
         keys: Iterable[tuple[Any, ...]],
         faults: dict[tuple[Any, ...], Any] | None = None,
+        known: Mapping[tuple[Any, ...], Any] | None = None,
     ) -> dict[tuple[Any, ...], Any]:
         """Values for ``(attribute, *path)`` keys.
 
@@ -323,14 +344,12 @@ class Resource(Overridable):
 
         :param faults: why outputs of a stack below can't be resolved is
             added
+        :param known: values for those that can't be read
         """
         out: dict[tuple[Any, ...], Any] = {}
         for key in keys:
             try:
-                if key == (_ALL,):
-                    out[key] = self._every_attribute()
-                else:
-                    out[key] = values.plain(self.FnGetAtt(*key))
+                out[key] = self.read_attribute(key)
             except Exception as exc:
                 LOG.warning(
                     "Attribute %s of %s (%s) can't be read: %s",
@@ -339,11 +358,17 @@ class Resource(Overridable):
                     self.type(),
                     exc,
                 )
-                out[key] = None
+                out[key] = (known or {}).get(key)
                 below = isinstance(exc, exception.TemplateOutputError)
                 if below and faults is not None:
                     faults[function.fault_key(key)] = str(exc)
         return out
+
+    def read_attribute(self, key: tuple[Any, ...]) -> Any:
+        """The value for one such key; what the plug-in raises is raised."""
+        if key == (_ALL,):
+            return self._every_attribute()
+        return values.plain(self.FnGetAtt(*key))
 
     def _every_attribute(self) -> dict[str, Any]:
         names = [(n,) for n in self.attributes_schema]

@@ -445,10 +445,9 @@ class Operation:
                 wanted = self._change.after.metadata()
                 rsrc.metadata_set(rsrc.updated_metadata(wanted))
             rsrc.adopt_stored(self._change.after)
-        if self.action in (state.CREATE, state.UPDATE):
-            rsrc.attributes.reset_resolved_values()
-        elif self.action == state.CHECK and not rsrc.external:
+        if self.action == state.CHECK and not rsrc.external:
             self.remark = drift.told(rsrc)
+        rsrc.attributes.reset_resolved_values()
         self._set_state(state.COMPLETE, self.remark)
 
     @contextlib.contextmanager

@@ -44,6 +44,7 @@ class StackValues:
         the stack is checked, None for the top one
     :ivar observes: the update looks at live objects, in nested stacks too
     :ivar abandons: clean-up lets every object go, in nested stacks too
+    :ivar looks: somebody wants to see what is now, in nested stacks too
     """
 
     action: str = "CREATE"
@@ -64,6 +65,7 @@ class StackValues:
     nesting: Any = None
     observes: bool = False
     abandons: bool = False
+    looks: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -278,3 +280,9 @@ class StackView:
 
     def __repr__(self) -> str:
         return f"StackView({self.name!r}, {self.id!r})"
+
+
+def looking(stack: StackView) -> StackView:
+    """The same, for who wants to see what is now."""
+    values = dataclasses.replace(stack.values, looks=True)
+    return StackView(stack.definition, values=values)

@@ -132,6 +132,11 @@ class DeploymentResource(signal_responder.SignalResponder):
     def offers(cls, attribute: str) -> bool:
         return True
 
+    @classmethod
+    def varies(cls, attribute: str) -> bool:
+        """All of them: what is on the server tells when it likes."""
+        return True
+
     def FnGetAtt(self, key: str, *path: Any) -> Any:
         if key in self.attributes:
             return super().FnGetAtt(key, *path)

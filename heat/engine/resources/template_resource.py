@@ -100,13 +100,22 @@ class TemplateResource(stack_resource.StackResource):
 
     @classmethod
     def offers(cls, attribute: str) -> bool:
-        """Outputs, and ``resource.<name>`` of what is inside."""
-        return attribute.startswith(child.INNER) or super().offers(attribute)
+        """Outputs, ``resource.<name>`` of what is inside, and what
+        ``get_resource`` gives."""
+        return (
+            attribute.startswith(child.INNER)
+            or attribute == stack_resource.REFERENCE_OUTPUT
+            or super().offers(attribute)
+        )
 
     def FnGetAtt(self, key: str, *path: Any) -> Any:
         """An output, or an attribute of a resource inside: its id when
         ``resource.<name>`` is all that is asked."""
-        if not key.startswith(child.INNER) or key in self.attributes:
+        if key in self.attributes:
+            return super().FnGetAtt(key, *path)
+        if key == stack_resource.REFERENCE_OUTPUT:
+            return self.FnGetRefId()
+        if not key.startswith(child.INNER):
             return super().FnGetAtt(key, *path)
         view = self.nested()
         if view is None:

@@ -324,10 +324,7 @@ class ResourceEndpoint(base.Endpoint):
         if row.action == "INIT" or loaded.stack.deleted_at is not None:
             return {}
         rsrc = load.resource(self._engine, context, loaded, row, node)
-        values = load.show_attributes(rsrc)
-        asked = rsrc.resolve_attributes([(name,) for name in more])
-        values.update((name, asked.get((name,))) for name in more)
-        return values
+        return load.show_attributes(rsrc, more)
 
 
 def _names(with_attr: Any) -> Sequence[str]:

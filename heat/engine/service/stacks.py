@@ -36,6 +36,7 @@ from heat.engine.stack import (
     converge,
     delete,
     export,
+    live,
     load,
     outputs,
     snapshots,
@@ -202,7 +203,10 @@ class StackEndpoint(base.Endpoint):
                 found = base.find(conn, context, identity, show_deleted=True)
                 return self._read(conn, found, resolve_outputs)
 
-            return [_details(read(one))]
+            shown = read(one)
+            if shown.resolve_outputs and shown.stack.deleted_at is None:
+                self._look(context, shown)
+            return [_details(shown)]
         selection = self._selection(context, _EVERYTHING)
         found = read(lambda conn: stacks.list_(conn, **selection))
         return [
@@ -382,6 +386,18 @@ class StackEndpoint(base.Endpoint):
             LOG.warning("Stack %s is shown in part: %s", stack.id, error)
         left = going.leftovers(conn, stack.id)
         return _Read(stack, made, resolve_outputs, left)
+
+    def _look(self, context: RequestContext, read: _Read) -> None:
+        """Have outputs tell what must be read each time as it is now."""
+        if read.definition is not None:
+            try:
+                live.refresh(
+                    self._engine, context, read.stack, read.definition
+                )
+            except _EXPECTED as error:
+                LOG.warning(
+                    "Stack %s is as recorded: %s", read.stack.id, error
+                )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

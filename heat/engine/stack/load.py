@@ -275,7 +275,9 @@ def resource(
         wish = rsrc_defn.ResourceDefinition(
             row.name, row.resource_type or "", node.properties or {}
         )
-    view = gather.stack_view(engine, loaded.stack, loaded.definition, context)
+    view = gather.stack_view(
+        engine, loaded.stack, loaded.definition, context, looks=True
+    )
     cls = gather.resource_class(
         engine, loaded.definition, wish.resource_type, row.name
     )
@@ -285,21 +287,44 @@ def resource(
 
 
 def _node(conn: sa.Connection, row: resources.ResourceRecord) -> gather.Node:
+    return nodes(conn, [row])[0]
+
+
+def nodes(
+    conn: sa.Connection, rows: Sequence[resources.ResourceRecord]
+) -> list[gather.Node]:
+    """Rows with all that is recorded of them."""
     stored = properties_data.get_many(
-        conn, [row.rsrc_prop_data_id, row.attr_data_id]
+        conn,
+        [
+            data_id
+            for row in rows
+            for data_id in (row.rsrc_prop_data_id, row.attr_data_id)
+        ],
     )
-    return gather.Node(
-        (row.id, True),
-        row,
-        stored.get(row.rsrc_prop_data_id or 0),
-        scene.decode_attributes(stored.get(row.attr_data_id or 0)),
-        resource_data.get_many(conn, [row.id]).get(row.id, {}),
-        None,
-    )
+    data = resource_data.get_many(conn, [row.id for row in rows])
+    return [
+        gather.Node(
+            (row.id, True),
+            row,
+            stored.get(row.rsrc_prop_data_id or 0),
+            scene.decode_attributes(stored.get(row.attr_data_id or 0)),
+            data.get(row.id, {}),
+            None,
+        )
+        for row in rows
+    ]
 
 
-def show_attributes(rsrc: Resource) -> dict[str, Any]:
-    """Every attribute of a resource, for showing it."""
-    names: Sequence[str] = sorted(rsrc.attributes_schema)
-    values = rsrc.resolve_attributes([(name,) for name in names])
+def show_attributes(
+    rsrc: Resource, more: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Every attribute of a resource, and more, as they are now.
+
+    What can't be read is as it was last.
+    """
+    known = {(key,): v for key, v in rsrc.attributes.cached_attrs.items()}
+    rsrc.attributes.reset_resolved_values()
+    names = [*sorted(rsrc.attributes_schema), *more]
+    values = rsrc.resolve_attributes([(name,) for name in names], None, known)
     return {name: values.get((name,)) for name in names}

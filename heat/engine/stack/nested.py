@@ -138,7 +138,13 @@ class Children:
         if found is None:
             return None
         made = load.definition(self._engine, found)
-        return gather.stack_view(self._engine, found, made, parent.context)
+        return gather.stack_view(
+            self._engine,
+            found,
+            made,
+            parent.context,
+            looks=parent.values.looks,
+        )
 
     def outputs(
         self, parent: StackView, child_id: str
@@ -148,7 +154,10 @@ class Children:
         :raises EntityNotFound: there is no child
         """
         found = outputs.resolve(
-            self._engine, parent.context, self._get(child_id)
+            self._engine,
+            parent.context,
+            self._get(child_id),
+            looks=parent.values.looks,
         )
         return {each["output_key"]: each for each in found}
 

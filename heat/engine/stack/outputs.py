@@ -21,7 +21,7 @@ from heat.db import stacks
 from heat.engine.definition import StackDefinition
 from heat.engine.output import OutputDefinition
 from heat.engine.ports import Engine
-from heat.engine.stack import load
+from heat.engine.stack import live, load
 
 
 def list_outputs(
@@ -36,10 +36,21 @@ def list_outputs(
 
 
 def resolve(
-    engine: Engine, context: RequestContext, stack: stacks.StackRecord
+    engine: Engine,
+    context: RequestContext,
+    stack: stacks.StackRecord,
+    *,
+    looks: bool = False,
 ) -> list[dict[str, Any]]:
-    """Each output with its value, or with the error that it has."""
-    return present_all(_definition(engine, stack))
+    """Each output with its value, or with the error that it has.
+
+    :param looks: read anew what must be read each time, in the stacks below
+        too; False: what was last told will do
+    """
+    made = _definition(engine, stack)
+    if looks:
+        live.refresh(engine, context, stack, made, deep=True)
+    return present_all(made)
 
 
 def _definition(engine: Engine, stack: stacks.StackRecord) -> StackDefinition:
@@ -66,6 +77,7 @@ def show(
         raise exception.NotFound(
             f"Specified output key {output_key} not found."
         )
+    live.refresh(engine, context, stack, made)
     return present(output_key, made.outputs[output_key])
 
 

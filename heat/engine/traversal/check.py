@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,6 +31,7 @@ from heat.common import exception
 from heat.db import resources, sync_points
 from heat.engine import function
 from heat.engine.ports import Engine, NodeKey
+from heat.engine.resource import view
 from heat.engine.traversal import (
     begin,
     claims,
@@ -170,19 +171,22 @@ def at_once(scene: Scene, node: Node) -> Result:
 def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
     """The attributes of a resource that nothing is done with.
 
-    Those that are recorded, and those that the definition asks for newly or
-    that are recorded as none: its service may have been away at the time.
+    Those that are recorded, and those that the definition asks for newly,
+    that are recorded as none (its service may have been away at the time),
+    or that must be read each time. A stack below may have such ones.
     """
-    values = {
-        key: value
-        for key, value in node.attributes.items()
-        if not function.is_fault_key(key)
-    }
-    asked = scene.definition.referenced_attributes(node.row.name)
-    missing = [key for key in asked if values.get(key) is None]
-    if missing and node.rsrc is not None:
-        values.update(node.rsrc.tell_attributes(missing))
-    return values
+    rsrc, values = node.rsrc, node.attributes
+    told: Mapping[tuple[str, ...], Any] = {}
+    if rsrc is not None:
+        asked = [
+            key
+            for key in scene.definition.referenced_attributes(node.row.name)
+            if values.get(key) is None or rsrc.nests or rsrc.varies(key[0])
+        ]
+        if rsrc.nests:
+            rsrc.stack = view.looking(rsrc.stack)
+        told = rsrc.tell_attributes(asked)
+    return function.renewed(values, told)
 
 
 # -- claim --------------------------------------------------------------------

@@ -17,7 +17,8 @@ import functools
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.db import holders
+from heat.db import holders, stacks
+from heat.engine import function
 from heat.engine.ports import Engine
 from heat.engine.resource import (
     Resource,
@@ -269,9 +270,19 @@ def _succeeded(scene: Scene, task: Task) -> Result:
         told = _("%(type)s tells what can't be kept: %(what)s")
         about = {"type": rsrc.type(), "what": wrong}
         return _failed(task, exception.Error(told % about))
-    walking = scene.stack.action in begin.WALKS
-    if rsrc is not None and task.node.key[1] and not walking:
+    if rsrc is not None and _tells(scene, task):
         asked = scene.definition.referenced_attributes(rsrc.name)
         if asked:
             result.attributes = rsrc.tell_attributes(asked)
+    if task.node.step is Step.ACT:
+        # What is kept: nothing was done that could have ended it.
+        known = task.node.attributes
+        result.attributes = function.renewed(known, result.attributes)
     return result
+
+
+def _tells(scene: Scene, task: Task) -> bool:
+    """Whether what the object is like is to be recorded."""
+    if scene.stack.action in begin.WALKS:
+        return scene.stack.action not in stacks.LOCKING
+    return task.node.key[1]

@@ -247,8 +247,7 @@ def _put_values(
     attributes = [
         (each.node.row.id, encode_attributes(each.attributes))
         for each in results
-        if each.node.key[1]
-        and each.node.step is not Step.ACT
+        if (each.node.key[1] or each.node.step is Step.ACT)
         and each.attributes != each.node.attributes
     ]
     properties = [
@@ -319,6 +318,8 @@ def row_values(
         return values
     if node.step in (Step.ACT, Step.CLEAN):
         values["physical_id"] = rsrc.resource_id
+        if node.row.id in attr_ids:
+            values["attr_data_id"] = attr_ids[node.row.id]
         return values
     if node.step in (Step.ADOPT, Step.OBSERVE):
         # Adopting ends with a look at the object, as CHECK does.

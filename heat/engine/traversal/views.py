@@ -103,12 +103,14 @@ def stack_view(
     nesting: child.Nesting | None = None,
     observes: bool = False,
     abandons: bool = False,
+    looks: bool = False,
 ) -> view.StackView:
     """What plug-ins see as ``self.stack``.
 
     :param nesting: where in a tree of stacks it is checked
     :param observes: the update looks at live objects
     :param abandons: clean-up lets every object go
+    :param looks: somebody wants to see what is now, in stacks below too
     """
     return view.StackView(
         definition,
@@ -131,5 +133,6 @@ def stack_view(
             nesting=nesting,
             observes=observes,
             abandons=abandons,
+            looks=looks,
         ),
     )

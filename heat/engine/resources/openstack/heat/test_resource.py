@@ -162,7 +162,6 @@ class TestResource(resource.Resource):
                 "The text of the property value, as it was stored by the last "
                 "create or update."
             ),
-            cache_mode=attributes.Schema.CACHE_NONE,
         )
     }
 
