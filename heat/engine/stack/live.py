@@ -58,7 +58,7 @@ def refresh(
     asked = _varying(engine, made, deep=deep)
     if not asked:
         return
-    for rsrc in _resources(engine, context, stack, made, asked):
+    for rsrc in _resources(engine, context, stack, made, asked, looks=deep):
         known = made.node(rsrc.name)
         if known is not None:
             values = {**known.attributes}
@@ -111,6 +111,8 @@ def _resources(
     stack: stacks.StackRecord,
     made: StackDefinition,
     names: Collection[str],
+    *,
+    looks: bool,
 ) -> list[Resource]:
     """The plug-in objects of resources that something is known of."""
     nodes = [made.node(name) for name in names]
@@ -121,7 +123,7 @@ def _resources(
 
     loaded = load.Loaded(stack, made, {})
     return [
-        load.resource(engine, context, loaded, node.row, node)
+        load.resource(engine, context, loaded, node.row, node, looks=looks)
         for node in engine.db.read(read)
         if node.row.physical_id is not None
     ]

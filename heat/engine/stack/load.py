@@ -262,10 +262,13 @@ def resource(
     loaded: Loaded,
     row: resources.ResourceRecord,
     node: gather.Node | None = None,
+    *,
+    looks: bool = True,
 ) -> Resource:
     """The plug-in object of a row.
 
     :param node: of the row, when it is read already
+    :param looks: who asks wants to see what is now, in stacks below too
     :raises EntityNotFound: no plug-in offers its type
     """
     if node is None:
@@ -276,7 +279,7 @@ def resource(
             row.name, row.resource_type or "", node.properties or {}
         )
     view = gather.stack_view(
-        engine, loaded.stack, loaded.definition, context, looks=True
+        engine, loaded.stack, loaded.definition, context, looks=looks
     )
     cls = gather.resource_class(
         engine, loaded.definition, wish.resource_type, row.name
