@@ -339,23 +339,19 @@ def in_progress(conn: sa.Connection) -> list[StackRecord]:
     return _records(conn, _IN_PROGRESS)
 
 
-_LIVING = sa.select(_stack.c.id).where(_LIVES)
-_ALL_BELOW = _LIVING.where(_stack.c.owner_id == sa.bindparam("the_id")).cte(
+_LIVING = sa.select(
+    _stack.c.id, _stack.c.lock_level, _stack.c.nested_depth
+).where(_LIVES)
+_OWNED = _LIVING.where(_stack.c.owner_id == sa.bindparam("the_id")).cte(
     "below", recursive=True
 )
-_BELOW = sa.select(
-    _ALL_BELOW.union(
-        _LIVING.join(_ALL_BELOW, _stack.c.owner_id == _ALL_BELOW.c.id)
-    ).c.id
+_ALL_BELOW = _OWNED.union(
+    _LIVING.join(_OWNED, _stack.c.owner_id == _OWNED.c.id)
 )
-
-
+_BELOW = sa.select(_ALL_BELOW.c.id)
 _LOCKED_BELOW = (
-    _ROWS.where(
-        _stack.c.id.in_(_BELOW),
-        _stack.c.lock_level.is_not(None),
-    )
-    .order_by(_stack.c.nested_depth, _stack.c.id)
+    _BELOW.where(_ALL_BELOW.c.lock_level.is_not(None))
+    .order_by(_ALL_BELOW.c.nested_depth, _ALL_BELOW.c.id)
     .limit(1)
 )
 
@@ -368,8 +364,8 @@ def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
 
 def locked_below(conn: sa.Connection, stack_id: str) -> StackRecord | None:
     """A stack below one that is locked on its own, if there is any."""
-    found = _records(conn, _LOCKED_BELOW, {"the_id": stack_id})
-    return found[0] if found else None
+    found = conn.execute(_LOCKED_BELOW, {"the_id": stack_id}).scalar()
+    return None if found is None else get(conn, found)
 
 
 def compare_and_set(
