@@ -9,7 +9,8 @@
 #    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 #    License for the specific language governing permissions and limitations
 #    under the License.
-"""Small reads over trees of stacks: the top of one, and how many are."""
+"""Small reads over trees of stacks: the top of one, how its members are and
+of what they are made."""
 
 from __future__ import annotations
 
@@ -33,6 +34,29 @@ _STATES = sa.select(
 ).where(
     _stack.c.id.in_(sa.bindparam("the_ids", expanding=True)),
     _stack.c.deleted_at.is_(None),
+)
+
+_TREE = (
+    sa.select(_stack.c.id)
+    .where(
+        _stack.c.id == sa.bindparam("the_id"), _stack.c.deleted_at.is_(None)
+    )
+    .cte("tree", recursive=True)
+)
+_WHOLE_TREE = _TREE.union(
+    sa.select(_stack.c.id).join(
+        _TREE,
+        sa.and_(
+            _stack.c.owner_id == _TREE.c.id, _stack.c.deleted_at.is_(None)
+        ),
+    )
+)
+_child = models.stack.alias("child")
+_TYPES = (
+    sa.select(models.resource.c.resource_type)
+    .join(_WHOLE_TREE, models.resource.c.stack_id == _WHOLE_TREE.c.id)
+    .where(~sa.exists().where(_child.c.id == models.resource.c.nova_instance))
+    .distinct()
 )
 
 # Owners by id, of the stacks that were asked for last. An owner never
@@ -104,3 +128,10 @@ def states(
             _STATES, {"the_ids": chunk}
         )
     }
+
+
+def types(conn: sa.Connection, stack_id: str) -> set[str]:
+    """Types of the resources of a stack, and of those below it, that are no
+    stacks themselves."""
+    found = conn.execute(_TYPES, {"the_id": stack_id}).scalars()
+    return {each for each in found if each is not None}

@@ -186,6 +186,9 @@ class ChildStacks(typing.Protocol):
         """Within it, :meth:`state` in this thread answers from one look at
         all of these."""
 
+    def varies(self, child_id: str) -> bool:
+        """Whether something in a child, or below, must be read each time."""
+
     def outputs(
         self, parent: StackView, child_id: str
     ) -> Mapping[str, Mapping[str, typing.Any]]:

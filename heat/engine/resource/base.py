@@ -143,12 +143,16 @@ class Resource(Overridable):
         what its parent wants, whatever its members would say now.
         """
         table = cls._all_attributes()
-        names = table if attribute == _ALL else (attribute,)
+        names = cls.attributes_schema if attribute == _ALL else (attribute,)
         return not cls.nests and any(
             table[name].cache_mode == attributes.Schema.CACHE_NONE
             for name in names
             if name in table
         )
+
+    def reads_anew(self, attribute: str) -> bool:
+        """Whether an attribute is read again when nothing is to be done."""
+        return self.varies(attribute)
 
     # -- definition and properties -----------------------------------------
 

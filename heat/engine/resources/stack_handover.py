@@ -30,6 +30,7 @@ class Handover(resource.Resource):
     """A resource whose stack can be abandoned with it, and adopted."""
 
     nests = True
+    _varies_below: bool | None = None
 
     def child_template(self) -> Any:
         """The child's template: a Template, or its body."""
@@ -52,6 +53,13 @@ class Handover(resource.Resource):
             takes over
         """
         raise NotImplementedError
+
+    def reads_anew(self, attribute: str) -> bool:
+        """The child is asked if anything below must be read each time."""
+        if self._varies_below is None:
+            ident = self.resource_id
+            self._varies_below = bool(ident and self._children().varies(ident))
+        return self._varies_below
 
     @property
     def child_id(self) -> str | None:

@@ -40,6 +40,7 @@ from heat.db import (
     stacks,
     templates,
 )
+from heat.engine import function
 from heat.engine.environment import environment as env
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource, StackView, child, hooks
@@ -145,6 +146,19 @@ class Children:
             parent.context,
             looks=parent.values.looks,
         )
+
+    def varies(self, child_id: str) -> bool:
+        """As :meth:`heat.engine.ports.ChildStacks.varies`."""
+        found = self._engine.db.read(lambda conn: roots.types(conn, child_id))
+        for name in found:
+            try:
+                cls = self._engine.plugins.get(name)
+            except exception.EntityNotFound:
+                # By an environment it may be any other one.
+                return True
+            if cls.varies(function.ALL_ATTRIBUTES[0]):
+                return True
+        return False
 
     def outputs(
         self, parent: StackView, child_id: str

@@ -181,7 +181,7 @@ def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
         asked = [
             key
             for key in scene.definition.referenced_attributes(node.row.name)
-            if values.get(key) is None or rsrc.nests or rsrc.varies(key[0])
+            if values.get(key) is None or rsrc.reads_anew(key[0])
         ]
         if rsrc.nests:
             rsrc.stack = view.looking(rsrc.stack)

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import datetime
 import threading
+import uuid
 
 import sqlalchemy as sa
 import testscenarios
 from oslo_db import exception as db_exc
 
 from heat.common import exception
-from heat.db import stack_tags, stacks
+from heat.db import resources, roots, stack_tags, stacks
 from heat.tests.unit.db import backends
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -173,6 +174,38 @@ class RecordTest(StackCase):
             sorted([left, right, deep]), self.call(stacks.descendants, top)
         )
         self.assertEqual([], self.call(stacks.descendants, deep))
+
+    def test_what_a_tree_is_made_of(self):
+        """Types of what is no stack itself, of the stack and all below."""
+        top = self.add("top")
+        inner = self.add("inner", owner_id=top)
+        gone = self.add("gone", owner_id=top)
+        self.call(stacks.soft_delete, gone, datetime.datetime(2026, 1, 1))
+        rows = (
+            (top, "group", "Some::Group", inner),
+            (top, "plain", "Some::Plain", "an object"),
+            (inner, "deep", "Some::Deep", None),
+            (inner, "same", "Some::Deep", "another"),
+            (gone, "old", "Some::Old", "a third"),
+        )
+        now = datetime.datetime(2026, 1, 2)
+        made = [
+            {
+                "uuid": str(uuid.uuid4()),
+                "stack_id": stack_id,
+                "name": name,
+                "resource_type": type_,
+                "physical_id": physical_id,
+                "created_at": now,
+            }
+            for stack_id, name, type_, physical_id in rows
+        ]
+        for each in made:
+            self.call(resources.insert_many, [each])
+        found = self.call(roots.types, top)
+        self.assertEqual({"Some::Plain", "Some::Deep"}, found)
+        self.assertEqual({"Some::Deep"}, self.call(roots.types, inner))
+        self.assertEqual(set(), self.call(roots.types, "unknown"))
 
 
 class CompareAndSetTest(StackCase):
