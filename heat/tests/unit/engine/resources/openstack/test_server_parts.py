@@ -10,15 +10,13 @@
 #    License for the specific language governing permissions and limitations
 #    under the License.
 
-"""What a server is asked for with: disks, ports, user data."""
+"""What a server is asked for with: disks and ports."""
 
 from __future__ import annotations
 
 import dataclasses
-import email
 import itertools
 import json
-import types
 import uuid
 from unittest import mock
 
@@ -29,7 +27,6 @@ from heat.engine.clients import errors
 from heat.engine.resources.openstack.nova import (
     server_disks,
     server_networks,
-    user_data,
 )
 from heat.tests import base
 from heat.tests.unit.engine import stacks
@@ -412,72 +409,3 @@ class NetworksTest(base.TestCase):
         ):
             with self.subTest(before=before, after=after, ports=ports):
                 self.assertEqual(done, self.change(before, after, *ports))
-
-
-class UserDataTest(base.TestCase):
-    def parts(self, rsrc):
-        """Kind and content of each part."""
-        told = email.message_from_string(
-            user_data.build(rsrc, rsrc.properties)
-        )
-        return [
-            (each.get_content_subtype(), each.get_payload(decode=True))
-            for each in told.walk()
-            if not each.is_multipart()
-        ]
-
-    def test_raw(self):
-        rsrc = server(user_data="#!/bin/sh\n", user_data_format="RAW")
-        self.assertEqual("#!/bin/sh\n", user_data.build(rsrc, rsrc.properties))
-        rsrc = server(user_data_format="RAW")
-        self.assertIsNone(user_data.build(rsrc, rsrc.properties))
-
-    def test_wrapped(self):
-        for kind in ("HEAT_CFNTOOLS", "SOFTWARE_CONFIG"):
-            rsrc = server(
-                metadata={"a": 1},
-                user_data="#cloud-config\n{}",
-                user_data_format=kind,
-            )
-            self.assertEqual(
-                [
-                    ("x-cfninitdata", b'{"a": 1}'),
-                    ("cloud-config", b"#cloud-config\n{}"),
-                ],
-                self.parts(rsrc),
-            )
-
-    def test_each_part_of_a_document_of_several(self):
-        inner = server(
-            metadata={"a": 1},
-            user_data="#!/bin/sh\n",
-            user_data_format="SOFTWARE_CONFIG",
-        )
-        document = user_data.build(inner, inner.properties)
-        rsrc = server(user_data=document, user_data_format="SOFTWARE_CONFIG")
-        self.assertEqual(self.parts(inner), self.parts(rsrc))
-
-    def test_the_text_of_a_software_config(self):
-        config, unknown = str(uuid.uuid4()), str(uuid.uuid4())
-
-        def show(_db, _context, ident):
-            if ident != config:
-                raise exception.EntityNotFound(entity="Config", name=ident)
-            return {"config": "#!/bin/sh\nfrom config"}
-
-        # The store of configs is elsewhere tested: its answers are enough.
-        self.patch(user_data, "configs", types.SimpleNamespace(show=show))
-        for given, kind, told in (
-            (config, "RAW", "#!/bin/sh\nfrom config"),
-            (unknown, "RAW", unknown),
-        ):
-            rsrc = server(user_data=given, user_data_format=kind)
-            self.assertEqual(told, user_data.build(rsrc, rsrc.properties))
-        rsrc = server(user_data=config, user_data_format="SOFTWARE_CONFIG")
-        self.assertEqual(
-            [("x-shellscript", b"#!/bin/sh\nfrom config")], self.parts(rsrc)
-        )
-        rsrc = server(user_data=config, user_data_format="HEAT_CFNTOOLS")
-        self.assertEqual(
-            [("x-cfninitdata", config.encode())], self.parts(rsrc)
-        )
