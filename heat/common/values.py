@@ -59,8 +59,9 @@ def plain(value: Any) -> Any:
 
     :raises TypeError, ValueError: there is no such thing
     """
-    if isinstance(value, _SINGLE):
+    if isinstance(value, _SINGLE) and not isinstance(value, int):
         return value
+    # A number can have more digits than may be written.
     try:
         json.dumps(value)
     except TypeError:

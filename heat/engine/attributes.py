@@ -20,8 +20,9 @@ that may be kept. Pure: values come from a resolver handed in.
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from heat.common.i18n import _
 from heat.engine import support
@@ -124,6 +125,13 @@ class Attribute:
         return out
 
 
+class _Answer(NamedTuple):
+    """What the plug-in says of an attribute, or what it raises."""
+
+    value: Any
+    error: Exception | None
+
+
 class Attributes(collections.abc.Mapping[str, Any]):
     """The attributes of one resource.
 
@@ -132,7 +140,14 @@ class Attributes(collections.abc.Mapping[str, Any]):
     :param resolver: gives the value of an attribute by its name
     """
 
-    __slots__ = ("_cached", "_new", "_resolver", "_resource_name", "_schema")
+    __slots__ = (
+        "_cached",
+        "_new",
+        "_once",
+        "_resolver",
+        "_resource_name",
+        "_schema",
+    )
 
     def __init__(
         self,
@@ -145,6 +160,7 @@ class Attributes(collections.abc.Mapping[str, Any]):
         self._schema: Mapping[str, Any] = schema
         self._cached: dict[str, Any] = {}
         self._new = False
+        self._once: dict[str, _Answer] | None = None
 
     def __getitem__(self, key: str) -> Any:
         """The value, None when the plug-in gives none.
@@ -158,13 +174,39 @@ class Attributes(collections.abc.Mapping[str, Any]):
             )
         if key in self._cached:
             return self._cached[key]
-        value = self._resolver(key)
+        value = self._resolve(key)
         # Nothing yet is not a value to keep.
         if value is not None and (
             self.get_cache_mode(key) == Schema.CACHE_LOCAL
         ):
             self.set_cached_attr(key, value)
         return value
+
+    def _resolve(self, key: str) -> Any:
+        if self._once is None:
+            return self._resolver(key)
+        if key not in self._once:
+            try:
+                self._once[key] = _Answer(self._resolver(key), None)
+            except Exception as error:
+                self._once[key] = _Answer(None, error)
+        answer = self._once[key]
+        if answer.error is not None:
+            raise answer.error
+        return answer.value
+
+    @contextlib.contextmanager
+    def each_once(self) -> Iterator[None]:
+        """Ask for no attribute twice in this block.
+
+        Many may want parts of the same one, and its service may be slow.
+        """
+        outer = self._once
+        self._once = {} if outer is None else outer
+        try:
+            yield
+        finally:
+            self._once = outer
 
     def __len__(self) -> int:
         return len(self._schema)

@@ -67,16 +67,12 @@ def renewed(
 ) -> dict[Attr, Any]:
     """Attributes that were known, with those that are told now.
 
-    What can't be read now is as it was last, and why it had no value then is
-    forgotten.
+    Why one had no value then is forgotten.
     """
     values = {
         key: value for key, value in known.items() if not is_fault_key(key)
     }
-    for key, value in told.items():
-        if value is not None or key not in values or fault_key(key) in told:
-            values[key] = value
-    return values
+    return {**values, **told}
 
 
 def is_fault_key(key: Attr) -> bool:

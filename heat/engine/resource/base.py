@@ -325,7 +325,9 @@ class Resource(Overridable):
         return self._resolve_attribute(attr)
 
     def tell_attributes(
-        self, keys: Iterable[tuple[Any, ...]]
+        self,
+        keys: Iterable[tuple[Any, ...]],
+        known: Mapping[tuple[Any, ...], Any] | None = None,
     ) -> dict[tuple[Any, ...], Any]:
         """As :meth:`resolve_attributes`, for the record.
 
@@ -333,7 +335,7 @@ class Resource(Overridable):
         :func:`heat.engine.function.fault_key`.
         """
         faults: dict[tuple[Any, ...], Any] = {}
-        return self.resolve_attributes(keys, faults) | faults
+        return self.resolve_attributes(keys, faults, known) | faults
 
     def resolve_attributes(
         self,
@@ -350,33 +352,53 @@ class Resource(Overridable):
             added
         :param known: values for those that can't be read
         """
-        out: dict[tuple[Any, ...], Any] = {}
-        for key in keys:
-            try:
-                out[key] = self.read_attribute(key)
-            except Exception as exc:
-                LOG.warning(
-                    "Attribute %s of %s (%s) can't be read: %s",
-                    key[0],
-                    self.name,
-                    self.type(),
-                    exc,
-                )
-                out[key] = (known or {}).get(key)
-                below = isinstance(exc, exception.TemplateOutputError)
-                if below and faults is not None:
-                    faults[function.fault_key(key)] = str(exc)
-        return out
+        with self.attributes.each_once():
+            return {key: self._told(key, faults, known or {}) for key in keys}
 
-    def read_attribute(self, key: tuple[Any, ...]) -> Any:
-        """The value for one such key; what the plug-in raises is raised."""
+    def _told(
+        self,
+        key: tuple[Any, ...],
+        faults: dict[tuple[Any, ...], Any] | None,
+        known: Mapping[tuple[Any, ...], Any],
+    ) -> Any:
+        try:
+            return self.read_attribute(key, known)
+        except Exception as exc:
+            LOG.warning(
+                "Attribute %s of %s (%s) can't be read: %s",
+                key[0],
+                self.name,
+                self.type(),
+                exc,
+            )
+            below = isinstance(exc, exception.TemplateOutputError)
+            if below and faults is not None:
+                faults[function.fault_key(key)] = str(exc)
+                return None
+            return known.get(key)
+
+    def read_attribute(
+        self,
+        key: tuple[Any, ...],
+        known: Mapping[tuple[Any, ...], Any] | None = None,
+    ) -> Any:
+        """The value for one such key; what the plug-in raises is raised.
+
+        :param known: what those are as that can't be read, when all
+            attributes are asked for
+        """
         if key == (_ALL,):
-            return self._every_attribute()
+            return self._every_attribute(known or {})
         return values.plain(self.FnGetAtt(*key))
 
-    def _every_attribute(self) -> dict[str, Any]:
+    def _every_attribute(
+        self, known: Mapping[tuple[Any, ...], Any]
+    ) -> dict[str, Any]:
         names = [(n,) for n in self.attributes_schema]
-        values = self.resolve_attributes(names)
+        before = known.get((_ALL,))
+        if isinstance(before, Mapping):
+            known = {(name,): before[name] for name in before} | dict(known)
+        values = self.resolve_attributes(names, None, known)
         return {key[0]: value for key, value in values.items()}
 
     # -- hooks, clients ----------------------------------------------------

@@ -48,30 +48,36 @@ def refresh(
     made: StackDefinition,
     *,
     deep: bool = False,
+    only: str | None = None,
 ) -> None:
     """Read anew what the outputs of a definition need.
 
     :param made: as :func:`heat.engine.stack.load.for_outputs` gives it
     :param deep: ask the stacks below, too, which else are as they told when
         something was done with them
+    :param only: the one output that is wanted, None for all
     """
-    asked = _varying(engine, made, deep=deep)
+    asked = _varying(engine, made, deep=deep, only=only)
     if not asked:
         return
     for rsrc in _resources(engine, context, stack, made, asked, looks=deep):
         known = made.node(rsrc.name)
         if known is not None:
             values = {**known.attributes}
-            for key in asked[rsrc.name]:
-                _read(rsrc, key, values)
+            with rsrc.attributes.each_once():
+                for key in asked[rsrc.name]:
+                    _read(rsrc, key, values)
             told = dataclasses.replace(known, attributes=values)
             made.set_node(rsrc.name, told)
 
 
-def _varying(engine: Engine, made: StackDefinition, *, deep: bool) -> _Asked:
+def _varying(
+    engine: Engine, made: StackDefinition, *, deep: bool, only: str | None
+) -> _Asked:
     """The attributes that outputs ask for and that may have changed."""
     asked: dict[str, set[function.Attr]] = {}
-    for output in made.outputs.values():
+    wanted = made.outputs.values() if only is None else [made.outputs[only]]
+    for output in wanted:
         for name, key in output.all_dep_attrs():
             if made.node(name) is not None:
                 asked.setdefault(name, set()).add(key)
@@ -82,18 +88,27 @@ def _varying(engine: Engine, made: StackDefinition, *, deep: bool) -> _Asked:
             continue
         try:
             cls = gather.resource_class(engine, made, wish.resource_type, name)
-        except (exception.HeatException, ValueError):
-            # What is recorded can be told without the plug-in.
+            below = deep and cls.nests
+            known = made.node(name)
+            varying = [
+                key
+                for key in keys
+                if below or cls.varies(key[0]) or _is_open(known, key)
+            ]
+        except Exception as exc:
+            _not_asked(name, wish.resource_type, exc)
             continue
-        below = deep and cls.nests
-        known = made.node(name)
-        if varying := [
-            key
-            for key in keys
-            if below or cls.varies(key[0]) or _is_open(known, key)
-        ]:
+        if varying:
             found[name] = varying
     return found
+
+
+def _not_asked(name: str, type_: str | None, why: Exception) -> None:
+    """Say that a resource is told of as it was last.
+
+    That can be done without its plug-in, which may be gone, or broken.
+    """
+    LOG.warning("%s (%s) is told as it was last: %s", name, type_, why)
 
 
 def _is_open(known: NodeData | None, key: function.Attr) -> bool:
@@ -122,11 +137,18 @@ def _resources(
         return load.nodes(conn, list(resources.get_many(conn, ids).values()))
 
     loaded = load.Loaded(stack, made, {})
-    return [
-        load.resource(engine, context, loaded, node.row, node, looks=looks)
-        for node in engine.db.read(read)
-        if node.row.physical_id is not None
-    ]
+    found = []
+    for node in engine.db.read(read):
+        row = node.row
+        if row.physical_id is None:
+            continue
+        try:
+            found.append(
+                load.resource(engine, context, loaded, row, node, looks=looks)
+            )
+        except Exception as exc:
+            _not_asked(row.name, row.resource_type, exc)
+    return found
 
 
 def _read(
@@ -135,7 +157,7 @@ def _read(
     """Put the value of an attribute, or why it has none, in its place."""
     fault = function.fault_key(key)
     try:
-        value = rsrc.read_attribute(key)
+        value = rsrc.read_attribute(key, values)
     except exception.TemplateOutputError as exc:
         values[key], values[fault] = None, str(exc)
     except Exception as exc:

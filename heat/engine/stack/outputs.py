@@ -77,7 +77,7 @@ def show(
         raise exception.NotFound(
             f"Specified output key {output_key} not found."
         )
-    live.refresh(engine, context, stack, made)
+    live.refresh(engine, context, stack, made, only=output_key)
     return present(output_key, made.outputs[output_key])
 
 

@@ -185,7 +185,7 @@ def kept_attributes(scene: Scene, node: Node) -> dict[tuple[str, ...], Any]:
         ]
         if rsrc.nests:
             rsrc.stack = view.looking(rsrc.stack)
-        told = rsrc.tell_attributes(asked)
+        told = rsrc.tell_attributes(asked, values)
     return function.renewed(values, told)
 
 

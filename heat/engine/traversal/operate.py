@@ -270,13 +270,13 @@ def _succeeded(scene: Scene, task: Task) -> Result:
         told = _("%(type)s tells what can't be kept: %(what)s")
         about = {"type": rsrc.type(), "what": wrong}
         return _failed(task, exception.Error(told % about))
+    # What is kept: nothing was done that could have ended it.
+    known = task.node.attributes if task.node.step is Step.ACT else {}
     if rsrc is not None and _tells(scene, task):
         asked = scene.definition.referenced_attributes(rsrc.name)
         if asked:
-            result.attributes = rsrc.tell_attributes(asked)
-    if task.node.step is Step.ACT:
-        # What is kept: nothing was done that could have ended it.
-        known = task.node.attributes
+            result.attributes = rsrc.tell_attributes(asked, known)
+    if known:
         result.attributes = function.renewed(known, result.attributes)
     return result
 
