@@ -210,12 +210,13 @@ def _may_block(engine: Engine, scene: Scene, node: Node) -> bool:
         cls = views.resource_class(engine, version, type_, node.row.name)
     except (exception.HeatException, ValueError):
         return True
-    if node.key[1] and node.row.action != "INIT":
-        # With which there may be nothing to do but to read it anew.
-        asked = scene.definition.referenced_attributes(node.row.name)
-        if any(cls.varies(key[0]) for key in asked):
-            return True
-    return paces.says_so(cls) or engine.paces.is_slow(cls)
+    if paces.says_so(cls) or engine.paces.is_slow(cls):
+        return True
+    if not node.key[1] or node.row.action == "INIT":
+        return False
+    # With which there may be nothing to do but to read it anew.
+    asked = scene.definition.referenced_attributes(node.row.name)
+    return any(cls.varies(key[0]) for key in asked)
 
 
 def expect(scene: Scene, result: Result) -> None:

@@ -270,14 +270,14 @@ def _succeeded(scene: Scene, task: Task) -> Result:
         told = _("%(type)s tells what can't be kept: %(what)s")
         about = {"type": rsrc.type(), "what": wrong}
         return _failed(task, exception.Error(told % about))
-    # What is kept: nothing was done that could have ended it.
-    known = task.node.attributes if task.node.step is Step.ACT else {}
+    if task.node.step is Step.ACT:
+        # Nothing was done that could have ended what is known.
+        result.attributes = task.node.attributes
     if rsrc is not None and _tells(scene, task):
+        known = result.attributes
         asked = scene.definition.referenced_attributes(rsrc.name)
-        if asked:
-            result.attributes = rsrc.tell_attributes(asked, known)
-    if known:
-        result.attributes = function.renewed(known, result.attributes)
+        now = rsrc.tell_attributes(asked, known)
+        result.attributes = function.renewed(known, now)
     return result
 
 

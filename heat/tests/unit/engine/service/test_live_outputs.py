@@ -268,6 +268,32 @@ class LiveOutputsTest(base.TestCase):
         self.assertTrue(told.startswith("arn:openstack:heat:"), told)
         self.assertTrue(told.endswith(f":stacks/{inner}"), told)
 
+    def test_why_an_output_has_no_value_outlasts_a_lock(self):
+        """Nothing is read of what is locked, and nothing forgotten."""
+        wrong = {
+            "heat_template_version": "2018-08-31",
+            "resources": {"r": {"type": "OS::Heat::TestResource"}},
+            "outputs": {"data": {"value": {"get_param": "unknown"}}},
+        }
+        outer = copy.deepcopy(HOLDING)
+        del outer["outputs"]["deep"]
+        files = {"waiting.yaml": json.dumps(wrong)}
+        ident = self.service.create("s", outer, files=files)
+
+        def error():
+            path = f"/stacks/s/{ident}/outputs/data"
+            return self.service.get(path)["output"].get("output_error")
+
+        before = error()
+        self.assertIn("The Parameter (unknown) was not provided", before)
+        path = f"/stacks/s/{ident}/actions"
+        for action in ("lock", "unlock"):
+            sent = {action: {"level": "all"} if action == "lock" else None}
+            answer = self.service.call("POST", path, sent)
+            self.assertLess(answer.status_code, 300, answer.text)
+            self.service.wait(ident, f"{action.upper()}_COMPLETE")
+            self.assertEqual(before, error(), action)
+
     def test_what_can_not_be_read_now_is_told_as_it_was_last(self):
         stack = self.waiting()
         with mock.patch.object(
