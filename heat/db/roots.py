@@ -20,7 +20,7 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from heat.db import bulk, models
+from heat.db import bulk, models, stacks
 from heat.db.stacks import StackRecord
 
 _stack = models.stack
@@ -36,25 +36,11 @@ _STATES = sa.select(
     _stack.c.deleted_at.is_(None),
 )
 
-_TREE = (
-    sa.select(_stack.c.id)
-    .where(
-        _stack.c.id == sa.bindparam("the_id"), _stack.c.deleted_at.is_(None)
-    )
-    .cte("tree", recursive=True)
-)
-_WHOLE_TREE = _TREE.union(
-    sa.select(_stack.c.id).join(
-        _TREE,
-        sa.and_(
-            _stack.c.owner_id == _TREE.c.id, _stack.c.deleted_at.is_(None)
-        ),
-    )
-)
+_TREE = stacks.walk(_stack.c.id == sa.bindparam("the_id"))
 _child = models.stack.alias("child")
 _TYPES = (
     sa.select(models.resource.c.resource_type)
-    .join(_WHOLE_TREE, models.resource.c.stack_id == _WHOLE_TREE.c.id)
+    .join(_TREE, models.resource.c.stack_id == _TREE.c.id)
     .where(~sa.exists().where(_child.c.id == models.resource.c.nova_instance))
     .distinct()
 )

@@ -339,14 +339,23 @@ def in_progress(conn: sa.Connection) -> list[StackRecord]:
     return _records(conn, _IN_PROGRESS)
 
 
-_LIVING = sa.select(
-    _stack.c.id, _stack.c.lock_level, _stack.c.nested_depth
-).where(_LIVES)
-_OWNED = _LIVING.where(_stack.c.owner_id == sa.bindparam("the_id")).cte(
-    "below", recursive=True
-)
-_ALL_BELOW = _OWNED.union(
-    _LIVING.join(_OWNED, _stack.c.owner_id == _OWNED.c.id)
+def walk(
+    start: sa.ColumnElement[bool], *columns: sa.ColumnElement[Any]
+) -> sa.CTE:
+    """The ids of living stacks, and of those below them at any depth.
+
+    :param start: which ones it starts from
+    :param columns: of the stacks, beside their ids
+    """
+    living = sa.select(_stack.c.id, *columns).where(_LIVES)
+    first = living.where(start).cte("walk", recursive=True)
+    return first.union(living.join(first, _stack.c.owner_id == first.c.id))
+
+
+_ALL_BELOW = walk(
+    _stack.c.owner_id == sa.bindparam("the_id"),
+    _stack.c.lock_level,
+    _stack.c.nested_depth,
 )
 _BELOW = sa.select(_ALL_BELOW.c.id)
 _LOCKED_BELOW = (
