@@ -14,7 +14,10 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
+import sys
 import time
+import types
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -110,6 +113,12 @@ class Service(fixtures.Fixture):
 
     def create(self, name: str, template: Any, **body: Any) -> str:
         """Create a stack and wait for it; its id."""
+        stack_id = self.begin(name, template, **body)
+        self.wait(stack_id, "CREATE_COMPLETE")
+        return stack_id
+
+    def begin(self, name: str, template: Any, **body: Any) -> str:
+        """Begin to create a stack; its id."""
         answer = self.call(
             "POST",
             "/stacks",
@@ -118,7 +127,6 @@ class Service(fixtures.Fixture):
         if answer.status_code != 201:
             raise AssertionError(f"{name}: {answer.status} {answer.text}")
         stack_id: str = answer.get_json()["stack"]["id"]
-        self.wait(stack_id, "CREATE_COMPLETE")
         return stack_id
 
     def wait(self, stack_id: str, status: str) -> dict[str, Any]:
@@ -150,3 +158,17 @@ class Service(fixtures.Fixture):
             yield seen
         finally:
             sa.event.remove(self.db.engine, "before_cursor_execute", note)
+
+
+def with_plugin(
+    case: fixtures.TestWithFixtures, name: str, text: str
+) -> tuple[Service, types.ModuleType]:
+    """A service for a test that has found a plug-in in a folder, and the
+    plug-in's module.
+
+    :param name: of the file; nothing else in this process has it
+    """
+    folder = case.useFixture(fixtures.TempDir()).path
+    pathlib.Path(folder, f"{name}.py").write_text(text, "utf-8")
+    service = case.useFixture(Service(plugin_dirs=[folder]))
+    return service, sys.modules[f"{plugins.__name__}.{name}"]

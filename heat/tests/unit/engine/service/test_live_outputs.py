@@ -17,12 +17,8 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import pathlib
-import sys
 import time
 from unittest import mock
-
-import fixtures
 
 from heat.engine.resources.openstack.heat import wait_condition
 from heat.tests import base, inprocess
@@ -100,14 +96,8 @@ class LiveOutputsTest(base.TestCase):
 
     def create(self, template):
         """Begin a stack; its path."""
-        body = {
-            "stack_name": "s",
-            "template": template,
-            "files": {"waiting.yaml": json.dumps(WAITING)},
-        }
-        answer = self.service.call("POST", "/stacks", body)
-        self.assertEqual(201, answer.status_code, answer.text)
-        return "s/" + answer.get_json()["stack"]["id"]
+        files = {"waiting.yaml": json.dumps(WAITING)}
+        return "s/" + self.service.begin("s", template, files=files)
 
     def complete(self, stack, action="CREATE", status="COMPLETE"):
         def is_there():
@@ -358,11 +348,9 @@ class KeptAttributesTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        folder = self.useFixture(fixtures.TempDir()).path
-        pathlib.Path(folder, "cells.py").write_text(_PLUGIN, "utf-8")
-        self.service = self.useFixture(inprocess.Service(plugin_dirs=[folder]))
-        made = self.service.server.engine.plugins.get("Test::Cell")
-        self.now = sys.modules[made.__module__].NOW
+        self.service, module = inprocess.with_plugin(self, "cells", _PLUGIN)
+        self.now = module.NOW
+        self.now["value"] = "A"
         self.ident = self.service.create("s", CELL)
 
     def outputs(self):

@@ -14,11 +14,7 @@
 
 from __future__ import annotations
 
-import pathlib
-import sys
 from typing import Any
-
-import fixtures
 
 from heat.tests import base, inprocess
 
@@ -108,11 +104,9 @@ def _template(other: str = "1") -> dict[str, Any]:
 class OddAttributesTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        folder = self.useFixture(fixtures.TempDir()).path
-        pathlib.Path(folder, "odd_attributes.py").write_text(_PLUGIN, "utf-8")
-        self.service = self.useFixture(inprocess.Service(plugin_dirs=[folder]))
-        made = self.service.server.engine.plugins.get("Test::OddAttributes")
-        module = sys.modules[made.__module__]
+        self.service, module = inprocess.with_plugin(
+            self, "odd_attributes", _PLUGIN
+        )
         self.now, self.reads = module.NOW, module.READS
         self.now.update({"value": "A", "made": None, "varies": None})
         self.path = "/stacks/s/" + self.service.create("s", _template())

@@ -13,10 +13,6 @@
 """What a plug-in tells, and cannot be kept: its resource fails, the engine
 goes on, and the stack can be updated and deleted."""
 
-import pathlib
-
-import fixtures
-
 from heat.tests import base, inprocess
 
 _PLUGIN = """
@@ -69,9 +65,9 @@ def resource_mapping():
 class OddPluginsTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        folder = self.useFixture(fixtures.TempDir()).path
-        pathlib.Path(folder, "odd_ones.py").write_text(_PLUGIN, "utf-8")
-        self.service = self.useFixture(inprocess.Service(plugin_dirs=[folder]))
+        self.service, _module = inprocess.with_plugin(
+            self, "odd_ones", _PLUGIN
+        )
 
     def live(self, how, status, words):
         """Create a stack, which ends so; update and delete it."""

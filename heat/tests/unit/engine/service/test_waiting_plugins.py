@@ -12,11 +12,6 @@
 
 """Plug-ins whose steps wait for something keep nobody else waiting."""
 
-import pathlib
-import sys
-
-import fixtures
-
 from heat.tests import base, inprocess
 
 _PLUGIN = '''
@@ -76,11 +71,9 @@ def _template(type_, count):
 class WaitingPluginsTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        folder = self.useFixture(fixtures.TempDir()).path
-        pathlib.Path(folder, "waiting_ones.py").write_text(_PLUGIN, "utf-8")
-        self.service = self.useFixture(inprocess.Service(plugin_dirs=[folder]))
-        made = self.service.server.engine.plugins.get("Test::Quiet")
-        self.module = sys.modules[made.__module__]
+        self.service, self.module = inprocess.with_plugin(
+            self, "waiting_ones", _PLUGIN
+        )
         self.addCleanup(self.module.GATE.set)
 
     def test_who_does_not_say_so_is_found_out(self):
@@ -89,11 +82,7 @@ class WaitingPluginsTest(base.TestCase):
         self.assertGreater(self.module.most, 4)
 
     def test_a_full_pool_of_waiting_steps_stops_no_other_stack(self):
-        stuck = self.service.call(
-            "POST",
-            "/stacks",
-            {"stack_name": "stuck", "template": _template("Test::Stuck", 40)},
-        ).get_json()["stack"]["id"]
+        stuck = self.service.begin("stuck", _template("Test::Stuck", 40))
         for _step in range(16):
             self.assertTrue(self.module.CAME.acquire(timeout=30))
         self.service.create("s", _template("OS::Heat::TestResource", 3))
