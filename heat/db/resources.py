@@ -265,9 +265,16 @@ def claim(
         if count == len(chunk):
             done.update(chunk)
         elif count:
-            which = {"the_ids": chunk, "the_claim": claim_id}
-            done.update(conn.execute(_OURS, which).scalars())
+            done |= held_by(conn, chunk, claim_id)
     return done
+
+
+def held_by(
+    conn: sa.Connection, ids: Collection[int], claim_id: str
+) -> set[int]:
+    """Those of some rows that a claim holds."""
+    which = {"the_ids": sorted(ids), "the_claim": claim_id}
+    return set(conn.execute(_OURS, which).scalars())
 
 
 @functools.cache

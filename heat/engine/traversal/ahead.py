@@ -34,7 +34,7 @@ from collections.abc import Collection, Iterable, Sequence
 import sqlalchemy as sa
 
 from heat.common import exception
-from heat.db import sync_points
+from heat.db import resources, sync_points
 from heat.engine import paces
 from heat.engine.graph.build import STACK_CLEANUP, STACK_UPDATE
 from heat.engine.ports import Engine, NodeKey
@@ -98,6 +98,11 @@ class Ahead:
         ready = set(fired) & {task.node.key for task in self.tasks}
         if ready:
             self.claimed = check.claim(conn, engine, scene, self.tasks, ready)
+        elif self.claimed is not None:
+            # By an earlier try: it was undone, or its answer got lost.
+            claim_id, held = self.tasks[0].claim_id, self.claimed.held
+            held = resources.held_by(conn, held, claim_id)
+            self.claimed = dataclasses.replace(self.claimed, held=held)
         return [key for key in fired if key not in ready]
 
     def taken(self, engine: Engine, scene: Scene) -> check.TakenUp:

@@ -20,7 +20,7 @@ from unittest import mock
 import sqlalchemy as sa
 
 from heat.db import sync_points
-from heat.engine.traversal import ahead
+from heat.engine.traversal import ahead, operate
 from heat.engine.traversal.scene import Scene
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 
@@ -105,6 +105,40 @@ class AheadTest(StoryTest):
         self.world.update(stack, diamond)
         self.world.run()
         self.assertState("UPDATE_COMPLETE", stack)
+
+    def test_what_was_undone_is_claimed_no_more(self):
+        """The transaction that claims ahead is undone and done again, and an
+        update has begun in between."""
+        stack = self.world.create(chain("a", 2))
+        run = self.world.db.run
+        done = []
+
+        def undone(work):
+            finishes = "finish" in getattr(work, "func", work).__qualname__
+            if done or not finishes:
+                return run(work)
+            done.append(True)
+
+            def fail(conn):
+                work(conn)
+                raise ZeroDivisionError
+
+            self.assertRaises(ZeroDivisionError, run, fail)
+            self.world.update(stack, hot({"r00": res("a")}))
+            return run(work)
+
+        self.world.db.run = undone
+        self.addCleanup(self.world.db.__dict__.pop, "run", None)
+        begun, advance = [], operate.advance
+
+        def seen(engine, scene, task, **how):
+            begun.append(task.node.row.name)
+            return advance(engine, scene, task, **how)
+
+        with mock.patch.object(operate, "advance", seen):
+            self.world.run()
+        self.assertState("UPDATE_COMPLETE", stack)
+        self.assertNotIn("r01", begun)
 
     def test_what_was_not_as_expected_is_taken_up_later(self):
         """Somebody marks a node that is about to be passed along."""
