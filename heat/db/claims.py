@@ -29,7 +29,7 @@ from collections.abc import Callable, Collection
 import sqlalchemy as sa
 from oslo_db import exception as db_exc
 
-from heat.db import models, resource_rows, stacks
+from heat.db import models, resource_rows, stacks, together
 
 _table = models.object_claim
 _resource = models.resource
@@ -110,6 +110,7 @@ def take(
     :param is_kind: whether a resource type may be of the claim's kind
     :returns: None: taken; else the name of the stack that manages it
     """
+    together.alone(conn)
     _hold(conn, claim)
     found = manager(conn, claim, is_kind)
     if found is None:
@@ -163,6 +164,7 @@ def hold(
     if row_ids:
         conn.execute(_HOLD_ROWS, {"which": sorted(row_ids)})
     if physical_ids:
+        together.alone(conn)
         conn.execute(_HOLD_OBJECTS, {"which": sorted(physical_ids)})
 
 

@@ -60,7 +60,7 @@ _GOING = sa.select(
 # :mod:`heat.engine.traversal.closing`.
 _HOLDING = _table.c.nova_instance.in_(
     sa.select(_stack.c.id).where(
-        _stack.c.owner_id == sa.bindparam("the_id"),
+        _stack.c.owner_id == _table.c.stack_id,
         _stack.c.holds_cleanup.is_(True),
     )
 )

@@ -29,7 +29,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -41,7 +41,7 @@ from sqlalchemy import event
 from sqlalchemy import pool as sa_pool
 
 from heat.common import crypt
-from heat.db import pool, secrets
+from heat.db import pool, secrets, together
 
 LOG = logging.getLogger(__name__)
 
@@ -133,6 +133,9 @@ class Database:
         self._reading = self.engine.execution_options(
             heat_reading=True, postgresql_readonly=True
         )
+        self._sharing = together.Sharing(
+            lambda work: self.run(work), self.together
+        )
 
     @staticmethod
     def url_for_sqlite(path: str) -> str:
@@ -163,6 +166,55 @@ class Database:
         and propagates.
         """
         return self._attempt(self.engine.begin, self._writers, work)
+
+    def share(
+        self,
+        work: Callable[[sa.Connection], T],
+        kind: str,
+        owns: str,
+        relies: str | None = None,
+    ) -> T:
+        """As :meth:`run`, perhaps in one transaction with other threads.
+
+        :param kind: works of one kind run mostly the same statements
+        :param owns: id of the one stack that the work writes, and what it
+            reads of others it reads after it has written its own
+        :param relies: id of another stack, none of whose shared works may
+            be in the same transaction
+        """
+        if self.in_transaction:
+            return self.run(work)  # which says what is wrong
+        made: T = self._sharing.run(together.Work(work, kind, owns, relies))
+        return made
+
+    def together(self, works: Sequence[together.Work]) -> None:
+        """Do works in one transaction, and set what each has made.
+
+        It is tried once: whatever goes wrong, each can be done alone.
+        """
+        journals: list[list[Any]] = [[] for _each in works]
+
+        def of(
+            work: together.Work, journal: list[Any]
+        ) -> Callable[[Any], Any]:
+            def do(share: Any) -> Any:
+                share.info[_JOURNAL] = journal
+                with _ending(share):
+                    return work.do(share)
+
+            return do
+
+        sides = [of(*each) for each in zip(works, journals, strict=True)]
+        self._local.busy = True
+        try:
+            with self._writers, self.engine.begin() as conn:
+                made = together.side_by_side(conn, sides)
+        finally:
+            self._local.busy = False
+        for work, journal, its in zip(works, journals, made, strict=True):
+            work.made = its
+            if journal and self.committed is not None:
+                self.committed(journal)
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Do ``work``, which only reads, with the retries of :meth:`run`.

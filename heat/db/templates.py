@@ -363,14 +363,9 @@ def _unused() -> sa.Select[Any]:
     version = resource.c.current_template_id == _template.c.id
     named.append(sa.exists().where(its_own, version))
     layered = sa.exists().where(_layer.c.raw_template_id == _template.c.id)
-    other = _template.alias("other")
-    shared = sa.exists().where(
-        other.c.files_id == _template.c.files_id,
-        other.c.id.not_in(sa.bindparam("the_ids", expanding=True)),
-    )
     return sa.select(
         _template.c.id,
-        sa.case((shared, None), else_=_template.c.files_id).label("files_id"),
+        _template.c.files_id,
         layered.label("layered"),
     ).where(
         _template.c.id.in_(sa.bindparam("the_ids", expanding=True)),
@@ -385,8 +380,8 @@ _REMOVE_LAYERS = sa.delete(_layer).where(
 _REMOVE = sa.delete(_template).where(
     _template.c.id.in_(sa.bindparam("the_ids", expanding=True))
 )
-# Nested stacks share the files of the one above: mostly nothing goes, and
-# what looked as if it were shared no more is asked about once more.
+# Nested stacks share the files of the one above: mostly nothing goes. Asked
+# last: of versions that go in one transaction each sees the others before.
 _REMOVE_FILES = sa.delete(_files).where(
     _files.c.id.in_(sa.bindparam("the_ids", expanding=True)),
     sa.not_(sa.exists().where(_template.c.files_id == _files.c.id)),

@@ -116,18 +116,18 @@ def create(
     tree = prepare.check(engine, context, draft, prepared, allows=allows)
     order = _order(draft, prepared, str(uuid.uuid4()), adopted)
     traversal = sync_points.Traversal(stack_id, order.traversal_id)
-    made = prepared.definition
 
     def work(conn: sa.Connection) -> begin.Begun:
         _check_place(conn, engine, draft, child)
         stored = _store(conn, prepared, child)
         return _insert(conn, draft, values, order, stored)
 
+    how = engine, context, traversal, work, prepared.definition, None, owner_id
     with delegation.for_new(engine, context, draft, tree) as creds_id:
         values["user_creds_id"] = creds_id
-        told = engine, context, draft, draft.action, made
+        told = engine, context, draft, draft.action, prepared.definition
         with lifecycle_plugins.asked(*told):
-            opened = opening.run(engine, context, traversal, work, made)
+            opened = opening.run(*how)
     opening.hand_on(engine, context, opened)
     return draft
 
@@ -341,8 +341,10 @@ def _begin_update(
         # Who sends a signal waits for its answer, not for what it begins.
         return begun if order.also else begin.at_hand(conn, begun)
 
+    above = stack.owner_id
+    how = engine, context, traversal, work, made, before, above
     with lifecycle_plugins.asked(engine, context, stack, "UPDATE", made):
-        opened = opening.run(engine, context, traversal, work, made, before)
+        opened = opening.run(*how)
     opening.hand_on(engine, context, opened)
 
 

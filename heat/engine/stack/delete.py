@@ -112,7 +112,8 @@ def _begin(
         locks.refuse_locked_below(conn, stack, "delete")
         return begin.at_hand(conn, begun)
 
-    return opening.run(engine, context, traversal, work, _had(engine, stack))
+    had, above = _had(engine, stack), stack.owner_id
+    return opening.run(engine, context, traversal, work, had, None, above)
 
 
 def _had(engine: Engine, stack: stacks.StackRecord) -> StackDefinition | None:

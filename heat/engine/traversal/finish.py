@@ -26,7 +26,7 @@ import datetime
 import functools
 import itertools
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -42,6 +42,7 @@ from heat.engine.ports import Engine, NodeKey
 from heat.engine.resource import Resource
 from heat.engine.traversal import (
     ahead,
+    begin,
     check,
     closing,
     hooks,
@@ -93,7 +94,9 @@ def finish(
     engine.probe("finishing")
     while True:
         try:
-            written = engine.db.run(
+            written = _run(
+                engine,
+                scene,
                 functools.partial(
                     _finish,
                     engine=engine,
@@ -101,7 +104,7 @@ def finish(
                     results=todo,
                     plan=plan or ahead.Ahead(),
                     now=now,
-                )
+                ),
             )
             break
         except ahead.Misjudged:
@@ -119,6 +122,16 @@ def finish(
     for stray in strays:
         record_stray(engine, stray)
     return written
+
+
+def _run(
+    engine: Engine, scene: Scene, work: Callable[[sa.Connection], Written]
+) -> Written:
+    """Do it, together with those of other stacks where these have no say."""
+    stack = scene.stack
+    if stack.action in begin.WALKS:
+        return engine.db.run(work)
+    return engine.db.share(work, "finish", stack.id, stack.owner_id)
 
 
 def _finish(

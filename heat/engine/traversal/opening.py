@@ -65,6 +65,7 @@ def run(
     work: Callable[[sa.Connection], begin.Begun],
     definition: StackDefinition | None,
     before: StackDefinition | None = None,
+    above: str | None = None,
 ) -> Opened:
     """Begin a traversal, and claim in the same transaction what is ready.
 
@@ -74,6 +75,8 @@ def run(
     :param definition: what it wants, or had; None: that can't be told, or
         nothing is to be at hand
     :param before: the version that the stack had
+    :param above: the id of the stack above: several below it, or below
+        others, may begin in one transaction
     """
     opened: Opened | None = None
     stack_id = traversal.stack_id
@@ -86,7 +89,9 @@ def run(
             _open(conn, engine, context, opened, definition, before)
         return opened
 
-    return engine.db.run(careful)
+    if above is None:
+        return engine.db.run(careful)
+    return engine.db.share(careful, "begin", stack_id, above)
 
 
 def _open(

@@ -24,6 +24,7 @@ import greenlet
 from oslo_db import exception as db_exc
 
 from heat.common.context import RequestContext
+from heat.db import together
 from heat.engine.ports import Engine
 from heat.engine.traversal import recovery, turn
 from heat.engine.traversal.scene import Scenes
@@ -36,6 +37,10 @@ RETRY_AFTER = 1.0
 def in_the_cloud() -> bool:
     """Whether a plug-in runs: what fails now failed in the cloud."""
     return getattr(greenlet.getcurrent(), "in_the_cloud", False)
+
+
+class Undone(Exception):
+    """A transaction ends without a commit."""
 
 
 class OwnDatabase:
@@ -53,6 +58,8 @@ class OwnDatabase:
         world, owner = self._world, self._owner
         what = "call" if in_the_cloud() else "commit"
         world.point(owner, f"before a {what}")
+        if world.conflicts():
+            self._undo(work)
         world.watch.begin()
         found = self._db.run(work)
         seen = world.watch.committed(owner)
@@ -62,6 +69,63 @@ class OwnDatabase:
             world.watch.committed(owner)
         world.point(owner, f"after a {what}")
         return found
+
+    def _undo(self, work) -> None:
+        """A try that meets a deadlock: others go on before the next one."""
+
+        def fail(conn):
+            work(conn)
+            raise Undone
+
+        world, owner = self._world, self._owner
+        world.say(f"{owner.name}: undone")
+        try:
+            self._db.run(fail)
+        except Exception as error:
+            if not isinstance(error, Undone):
+                world.say(f"{owner.name}: it fails of {error!r}")
+        world.point(owner, "after a deadlock")
+
+    def share(self, work, kind, owns, relies=None):
+        """As threads do it: some wait, and another one does it for all."""
+        owner = self._owner
+        # Others than of its kind, too: that only tells what is alike.
+        mine = together.Work(work, "any", owns, relies)
+        mine.turns = owner.turns
+        if self._world.gathers():
+            owner.waiting.append(mine)
+            self._world.pause()
+            if mine not in owner.waiting:
+                return self.run(work) if mine.alone else mine.made
+            owner.waiting.remove(mine)
+        along = together.company(mine, owner.waiting)
+        for each in along:
+            owner.waiting.remove(each)
+        if along and self._together([mine, *along]):
+            return mine.made
+        return self.run(work)
+
+    def _together(self, works) -> bool:
+        """Whether they have gone well; else each is done alone."""
+        world, owner = self._world, self._owner
+        for each in works:
+            each.alone = True
+        try:
+            world.point(owner, "before a commit")
+            world.watch.begin()
+            self._db.together(works)
+        except Exception as error:
+            world.say(f"{owner.name}: not together: {error!r}")
+            return False
+        owner.turns = set().union(*(each.turns for each in works))
+        seen = world.watch.committed(owner)
+        owner.turns = works[0].turns
+        world.say(f"{owner.name}: {len(works)} together")
+        lost = world.unanswered(seen)
+        for each in works:
+            each.alone = lost
+        world.point(owner, "after a commit")
+        return not lost
 
     def read(self, work):
         found = self._db.read(work)
@@ -122,8 +186,11 @@ class SimulatedEngine:
         self.stalled_at: float | None = None
         self.sweeping = False
         self.woken = False
-        # The traversal whose turn runs, for the watch.
-        self.turn_of: str | None = None
+        # The traversal whose turn runs, for the watch; of several those
+        # that commit together.
+        self.turns: set[str] = set()
+        # Works that wait for others to go along.
+        self.waiting: list[together.Work] = []
 
     @property
     def able(self) -> bool:

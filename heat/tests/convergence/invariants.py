@@ -202,10 +202,10 @@ class Watch(
             return
         traversal, deps, _stray = found[0]
         # Who begins a traversal claims for it in the same transaction.
-        if traversal not in {owner.turn_of, *self._begun_now}:
+        if traversal not in owner.turns | self._begun_now:
             raise Violation(
                 "I5",
-                f"{action} of row {row_id} starts for {owner.turn_of}, "
+                f"{action} of row {row_id} starts for {owner.turns}, "
                 f"superseded by {traversal}",
             )
         if action in ("CREATE", "UPDATE"):

@@ -62,6 +62,9 @@ class Faults:
     stall: float = 0.0
     away: float = 0.0
     ambiguous: float = 0.0
+    deadlock: float = 0.0
+    # Works that wait to share a transaction.
+    gather: float = 0.0
     # Kills and stalls that are left; each may cost many steps.
     blows: int = 3
 
@@ -80,6 +83,8 @@ class Faults:
             stall=blow * rng.choice((0, 1)),
             away=rng.choice((0.0, 0.0, 0.02)),
             ambiguous=rng.choice((0.0, 0.0, 0.05)),
+            deadlock=rng.choice((0.0, 0.0, 0.1)),
+            gather=rng.choice((0.0, 0.3, 0.7)),
             blows=rng.randint(1, 4),
         )
 
@@ -242,6 +247,25 @@ class SimulatedWorld:
                 self.start_engine()
         self._main.switch()
 
+    def conflicts(self) -> bool:
+        """Whether a transaction meets a deadlock before its commit."""
+        return greenlet.getcurrent() is not self._main and self.chance(
+            "deadlock"
+        )
+
+    def gathers(self) -> bool:
+        """Whether what wants to write now waits for others to."""
+        return greenlet.getcurrent() is not self._main and self.chance(
+            "gather"
+        )
+
+    def pause(self) -> None:
+        """Let others run first, for long."""
+        here = greenlet.getcurrent()
+        here.waits = True
+        self._main.switch()
+        here.waits = False
+
     def _planned(self, name: str) -> str | None:
         if not self.plan or self.plan[0][0] != name:
             return None
@@ -262,6 +286,7 @@ class SimulatedWorld:
             return "away"
         # What a user asks for races with what runs already: so it is slow.
         is_slow = getattr(greenlet.getcurrent(), "is_slow", False)
+        is_slow = is_slow or name == "after a deadlock"
         if self.chance("slow" if is_slow else "pause"):
             return "pause"
         return None
@@ -297,7 +322,8 @@ class SimulatedWorld:
 
     def _run(self, activity: Activity) -> None:
         owner = activity.owner
-        owner.turn_of = activity.lane.traversal_id if activity.lane else None
+        lane = activity.lane
+        owner.turns = {lane.traversal_id} if lane else set()
         try:
             activity.let.switch()
         except Killed:
@@ -334,7 +360,9 @@ class SimulatedWorld:
                     found.append((3, self._step_on_thread, owner, lane))
         for activity in self.activities:
             if activity.owner.able:
-                found.append((2, self._resume, activity))
+                waits = getattr(activity.let, "waits", False)
+                weight = 0.1 if waits else 2
+                found.append((weight, self._resume, activity))
         if any(each[2].able for each in self._timers):
             found.append((1 if found else 3, self._tick))
         return found

@@ -186,7 +186,7 @@ class Watching:
         )
         for below, row_id, above, deps in found:
             order = self.order
-            if owner.turn_of != below or order[below] < order[above]:
+            if below not in owner.turns or order[below] < order[above]:
                 continue
             # When the earlier one had it clean up, nothing used the old ones
             # any more; what is new to the later one never did.

@@ -181,6 +181,12 @@ class PlantedBreachTest(base.TestCase):
             heat__engine__service__x="def f():\n    import eventlet.green\n",
             heat__cmd="import eventlet\n",
         )
+        self.assert_found(
+            rules.eventlet,
+            "heat.db.session:1",
+            heat__db__session="import greenlet\n",
+            heat__db__together="import greenlet\n",
+        )
 
     def test_long_file(self):
         self.assert_found(
