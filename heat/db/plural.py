@@ -23,6 +23,7 @@ somebody expected, raises :class:`Apart`.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -142,7 +143,7 @@ def _select(
     if not differ:
         result = conn.execute(statement, first)
         keys, rows = _keys_of(result.keys()), [tuple(row) for row in result]
-        return [_result(keys, rows) for _each in given]
+        return [_result(keys, copy.deepcopy(rows)) for _each in given]
     split = _split(statement, differ[0]) if len(differ) == 1 else None
     if split is None:
         return None
@@ -153,8 +154,8 @@ def _dealt(
     conn: sa.Connection, split: _Split, given: Sequence[Values]
 ) -> list[Any]:
     """Run it for all, and give each the rows with its values."""
-    wanted: list[Any]
-    wanted = sorted({value for each in given for value in split.of(each)})
+    asked = [value for each in given for value in set(split.of(each))]
+    wanted = sorted(set(asked))
     result = conn.execute(split.query, {**given[0], split.name: wanted})
     keys = _keys_of(list(result.keys())[:-1])
     found: dict[Any, list[tuple[int, tuple[Any, ...]]]] = {}
@@ -168,6 +169,9 @@ def _dealt(
             for row in found.get(value, ())
         ]
         rows.sort(key=lambda found: found[0])
+        if len(wanted) < len(asked):
+            # What is in a row is everybody's own.
+            rows = copy.deepcopy(rows)
         answers.append(_result(keys, [row for _at, row in rows]))
     return answers
 

@@ -42,10 +42,12 @@ from sqlalchemy import pool as sa_pool
 
 from heat.common import crypt
 from heat.db import pool, secrets, together
+from heat.db.together import Work
 
 LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_Connect = Callable[[], contextlib.AbstractContextManager[sa.Connection]]
 
 #: Where a connection keeps what its transaction wants to be told of.
 _JOURNAL = "heat_journal"
@@ -136,6 +138,9 @@ class Database:
         self._sharing = together.Sharing(
             lambda work: self.run(work), self.together
         )
+        self._looking = together.Sharing(
+            lambda work: self.read(work), self._look
+        )
 
     @staticmethod
     def url_for_sqlite(path: str) -> str:
@@ -184,19 +189,29 @@ class Database:
         """
         if self.in_transaction:
             return self.run(work)  # which says what is wrong
-        made: T = self._sharing.run(together.Work(work, kind, owns, relies))
+        made: T = self._sharing.run(Work(work, kind, owns, relies))
         return made
 
-    def together(self, works: Sequence[together.Work]) -> None:
+    def together(self, works: Sequence[Work]) -> None:
         """Do works in one transaction, and set what each has made.
 
         It is tried once: whatever goes wrong, each can be done alone.
         """
+        self._side_by_side(works, self.engine.begin, self._writers)
+
+    def _look(self, works: Sequence[Work]) -> None:
+        """As :meth:`together`; they only read."""
+        self._side_by_side(works, self._reading.connect, self._readers)
+
+    def _side_by_side(
+        self,
+        works: Sequence[Work],
+        connect: _Connect,
+        turn: contextlib.AbstractContextManager[Any],
+    ) -> None:
         journals: list[list[Any]] = [[] for _each in works]
 
-        def of(
-            work: together.Work, journal: list[Any]
-        ) -> Callable[[Any], Any]:
+        def of(work: Work, journal: list[Any]) -> Callable[[Any], Any]:
             def do(share: Any) -> Any:
                 share.info[_JOURNAL] = journal
                 with _ending(share):
@@ -207,7 +222,7 @@ class Database:
         sides = [of(*each) for each in zip(works, journals, strict=True)]
         self._local.busy = True
         try:
-            with self._writers, self.engine.begin() as conn:
+            with turn, connect() as conn:
                 made = together.side_by_side(conn, sides)
         finally:
             self._local.busy = False
@@ -225,15 +240,23 @@ class Database:
         # Leaving it ends it: a commit would be one more round trip.
         return self._attempt(self._reading.connect, self._readers, work)
 
+    def look(self, work: Callable[[sa.Connection], T], kind: str) -> T:
+        """As :meth:`read`, perhaps in one transaction with other threads.
+
+        :param kind: as that of :meth:`share`
+        """
+        if self.in_transaction:
+            return self.read(work)  # which says what is wrong
+        made: T = self._looking.run(Work(work, kind))
+        return made
+
     def dispose(self) -> None:
         """Close all idle connections."""
         self.engine.dispose()
 
     def _attempt(
         self,
-        connect: Callable[
-            [], contextlib.AbstractContextManager[sa.Connection]
-        ],
+        connect: _Connect,
         turn: contextlib.AbstractContextManager[Any],
         work: Callable[[sa.Connection], T],
     ) -> T:

@@ -54,13 +54,13 @@ class Work:
     :param do: it; may be called again after its transaction was undone
     :param kind: those of one kind run mostly the same statements
     :param owns: the stack that it writes: nobody else in its transaction
-        may, nor rely on it
+        may, nor rely on it; None: it only reads
     :param relies: a stack that it relies on to stay as it is
     """
 
     do: Callable[[sa.Connection], Any]
     kind: str
-    owns: str
+    owns: str | None = None
     relies: str | None = None
     made: Any = None
     ready: threading.Event = dataclasses.field(default_factory=threading.Event)
@@ -71,11 +71,8 @@ class Work:
 
     def disturbs(self, other: Work) -> bool:
         """Whether the two must not share a transaction."""
-        return (
-            self.owns == other.owns
-            or self.owns == other.relies
-            or self.relies == other.owns
-        )
+        mine, theirs = {self.owns, self.relies}, {other.owns, other.relies}
+        return self.owns in theirs - {None} or other.owns in mine - {None}
 
 
 def company(

@@ -121,8 +121,8 @@ def _had(engine: Engine, stack: stacks.StackRecord) -> StackDefinition | None:
 
     It is deleted all the same; whoever works on it says what is wrong.
     """
-    had = engine.scenes and engine.db.read(
-        lambda conn: templates.get(conn, stack.raw_template_id)
+    had = engine.scenes and engine.db.look(
+        lambda conn: templates.get(conn, stack.raw_template_id), "template"
     )
     if not had:
         return None

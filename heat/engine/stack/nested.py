@@ -79,8 +79,9 @@ class Children:
     def _find(
         self, child_id: str, *, show_deleted: bool = False
     ) -> stacks.StackRecord | None:
-        return self._engine.db.read(
-            lambda conn: stacks.get(conn, child_id, show_deleted=show_deleted)
+        return self._engine.db.look(
+            lambda conn: stacks.get(conn, child_id, show_deleted=show_deleted),
+            "stack",
         )
 
     def _get(self, child_id: str) -> stacks.StackRecord:
@@ -278,8 +279,8 @@ class Children:
         :raises HeatException, ValueError: of class 400
         """
         for left in reversed(range(_TRIES)):
-            stack, stored = self._engine.db.read(
-                lambda conn: load.with_version(conn, child_id)
+            stack, stored = self._engine.db.look(
+                lambda conn: load.with_version(conn, child_id), "version"
             )
             # Who looks at what there is looks into it all the same.
             if not parent.observes and _is_that(stack, stored, wanted):

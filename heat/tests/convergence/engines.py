@@ -127,6 +127,9 @@ class OwnDatabase:
         world.point(owner, "after a commit")
         return not lost
 
+    def look(self, work, kind):
+        return self.read(work)
+
     def read(self, work):
         found = self._db.read(work)
         self._world.point(self._owner, "after a read")

@@ -356,6 +356,28 @@ class SameTest(backends.DatabaseTestCase):
             [found[each].template for each in ids],
         )
 
+    def test_nobody_changes_what_others_read(self):
+        """Two read one row, and each does with it what it likes."""
+        self.one.run(living(0, [("make",)], {}))
+        [made] = self.one.read(
+            lambda conn: conn.execute(
+                sa.select(models.stack.c.raw_template_id)
+            ).scalars()
+        )
+
+        def spoil(wanted):
+            def work(conn):
+                found = templates.get_many(conn, wanted)[made].template
+                seen = dict(found)
+                found.clear()
+                return seen
+
+            return work
+
+        for asked in ([made], [made]), ([made], [made, made + 1]):
+            told = self.together(self.one, [spoil(each) for each in asked])
+            self.assertEqual([{"of": 0}, {"of": 0}], told)
+
 
 class ApartTest(backends.DatabaseTestCase):
     """What can't be told together is undone."""

@@ -145,6 +145,17 @@ class SharingTest(base.TestCase):
         self.assertEqual([["s", "t"]], self.together)
         self.assertEqual("of b", told["b"])
 
+    def test_who_reads_disturbs_nobody(self):
+        reader = together.Work(lambda conn: None, "k")
+        writer = together.Work(lambda conn: None, "k", "s", "top")
+        self.assertFalse(reader.disturbs(reader))
+        self.assertFalse(reader.disturbs(writer))
+        self.assertFalse(writer.disturbs(reader))
+
+    def test_two_below_nothing(self):
+        works = [together.Work(lambda conn: None, "k", of) for of in "ab"]
+        self.assertFalse(works[0].disturbs(works[1]))
+
     def test_a_stack_and_the_one_above(self):
         self.crowd(
             ("a", "k", "child", "top"),
@@ -242,10 +253,43 @@ class DatabaseTest(backends.DatabaseTestCase):
         self.assertEqual([], self.names())
         self.assertFalse(self.db.in_transaction)
 
+    def test_many_look_at_once(self):
+        for number in range(4):
+            self.db.run(self.work(f"s{number}"))
+        first_is_in, may_end = threading.Event(), threading.Event()
+
+        def slow(conn):
+            first_is_in.set()
+            assert may_end.wait(WAIT)
+
+        told = {}
+
+        def look(name):
+            told[name] = self.db.look(
+                lambda conn: stacks.get(conn, name).name, "stack"
+            )
+
+        threads = [threading.Thread(target=self.db.look, args=(slow, "slow"))]
+        threads[0].start()
+        assert first_is_in.wait(WAIT)
+        for number in range(4):
+            threads.append(threading.Thread(target=look, args=(f"s{number}",)))
+            threads[-1].start()
+        may_end.set()
+        for each in threads:
+            each.join(WAIT)
+        self.assertEqual({f"s{at}": f"s{at}" for at in range(4)}, told)
+
     def test_not_inside_a_transaction(self):
         self.assertRaisesRegex(
             RuntimeError,
             "inside a transaction",
             self.db.run,
             lambda conn: self.db.share(lambda _conn: None, "k", "s"),
+        )
+        self.assertRaisesRegex(
+            RuntimeError,
+            "inside a transaction",
+            self.db.read,
+            lambda conn: self.db.look(lambda _conn: None, "k"),
         )
