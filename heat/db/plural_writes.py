@@ -190,9 +190,11 @@ def _names_by(
     if getattr(column, "table", None) is not table:
         return None
     name = str(getattr(column, "name", ""))
-    if clause.operator is operators.in_op:
-        listed = isinstance(value, sa.BindParameter) and value.expanding
-        return (name, value.key) if listed else None
-    if clause.operator in (operators.eq, operators.is_):
+    given = isinstance(value, sa.BindParameter)
+    if given and clause.operator is operators.eq:
         return name, None
-    return None
+    if given and clause.operator is operators.in_op and value.expanding:
+        return name, value.key
+    # Many rows may have no value at all.
+    truth = isinstance(value, (sa.True_, sa.False_))
+    return (name, None) if truth and clause.operator is operators.is_ else None

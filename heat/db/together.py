@@ -256,12 +256,12 @@ def side_by_side(
         for side in sides:
             side.asks = side.let.switch()
         while any(side.asks for side in sides):
-            for alike in _alike(sides):
-                asked = [side.asks for side in alike if side.asks]
+            for those in _alike(sides):
+                asked = [side.asks for side in those if side.asks]
                 answers = plural.run(
                     conn, asked[0][0], [given for _statement, given in asked]
                 )
-                for side, answer in zip(alike, answers, strict=True):
+                for side, answer in zip(those, answers, strict=True):
                     side.asks = side.let.switch(answer)
     return [made[place] for place in range(len(works))]
 

@@ -356,6 +356,27 @@ class SameTest(backends.DatabaseTestCase):
             [found[each].template for each in ids],
         )
 
+    def test_rows_without_a_key(self):
+        """How many there are is told to each, where no key names them."""
+        for at in range(3):
+            self.one.run(living(at, [("make",)], {}))
+        unnamed = sa.update(models.stack).where(
+            models.stack.c.live_name_key.is_(None),
+            models.stack.c.name != sa.bindparam("but"),
+        )
+        clear = sa.update(models.stack).values(live_name_key=None)
+        self.one.run(lambda conn: conn.execute(clear))
+
+        def work(name):
+            def count(conn):
+                given = {"but": name, "status_reason": name}
+                return conn.execute(unnamed, given).rowcount
+
+            return count
+
+        told = self.together(self.one, [work("s0"), work("other")])
+        self.assertEqual([2, 3], told)
+
     def test_nobody_changes_what_others_read(self):
         """Two read one row, and each does with it what it likes."""
         self.one.run(living(0, [("make",)], {}))
