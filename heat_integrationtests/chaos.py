@@ -18,6 +18,7 @@ table of stand-in objects must hold exactly what the living stacks want:
 nothing leaked, nothing doubled.
 
     python -m heat_integrationtests.chaos --stacks 50 --resources 20
+    python -m heat_integrationtests.chaos --stacks 10 --members 20
 
 MariaDB and RabbitMQ are a server each of the test's own, which are killed and
 started again, too. Services named on the command line are left alone:
@@ -29,6 +30,7 @@ from __future__ import annotations
 import argparse
 import collections
 import concurrent.futures
+import json
 import os
 import random
 import select
@@ -172,7 +174,7 @@ class Stack:
         self.size = size
         self.random = random.Random(seed)
         self.revision = 0
-        self.id = ""
+        self.id = self.reason = ""
 
     def template(self, replace: bool = False) -> dict[str, Any]:
         resources: dict[str, Any] = {}
@@ -194,6 +196,10 @@ class Stack:
             "resources": resources,
         }
 
+    def body(self, replace: bool = False) -> dict[str, Any]:
+        """What is sent to create or update it."""
+        return {"template": self.template(replace)}
+
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """Ask until somebody answers; a conflict is an answer."""
         while True:
@@ -212,7 +218,7 @@ class Stack:
         got = self.call(
             "POST",
             "/stacks",
-            json={"stack_name": self.name, "template": self.template()},
+            json={"stack_name": self.name, **self.body()},
         )
         if got.status_code == 409:  # an answer got lost
             got = self.call("GET", f"/stacks?name={self.name}")
@@ -226,7 +232,7 @@ class Stack:
             self.call(
                 "PUT",
                 f"/stacks/{self.name}/{self.id}",
-                json={"template": self.template(replace)},
+                json=self.body(replace),
             )
         self.settle()
         if self.random.random() < 0.5:
@@ -238,11 +244,50 @@ class Stack:
             got = self.call("GET", f"/stacks?id={self.id}&show_deleted=True")
             stacks = got.json().get("stacks", ())
             status = stacks[0]["stack_status"] if stacks else "GONE"
+            self.reason = stacks[0]["stack_status_reason"] if stacks else ""
             if not status.endswith("IN_PROGRESS"):
                 return status
             if time.monotonic() > deadline:
                 return status
             time.sleep(0.3)
+
+
+class Group(Stack):
+    """A stack whose members are small stacks, which share transactions."""
+
+    MEMBER = json.dumps(
+        {
+            "heat_template_version": "2018-08-31",
+            "parameters": {
+                "value": {"type": "string"},
+                "replace": {"type": "boolean"},
+            },
+            "resources": {
+                "r": {
+                    "type": "OS::Heat::TestResource",
+                    "properties": {
+                        "value": {"get_param": "value"},
+                        "update_replace": {"get_param": "replace"},
+                    },
+                }
+            },
+        }
+    )
+
+    def template(self, replace: bool = False) -> dict[str, Any]:
+        properties = {"value": f"{self.revision}-%index%", "replace": replace}
+        member = {"type": "member.yaml", "properties": properties}
+        group = {
+            "type": "OS::Heat::ResourceGroup",
+            "properties": {"count": self.size, "resource_def": member},
+        }
+        return {
+            "heat_template_version": "2018-08-31",
+            "resources": {"group": group},
+        }
+
+    def body(self, replace: bool = False) -> dict[str, Any]:
+        return {**super().body(replace), "files": {"member.yaml": self.MEMBER}}
 
 
 def make_faults(
@@ -299,19 +344,21 @@ def check(cluster: ChaosCluster, stacks: list[Stack]) -> list[str]:
                 stack.call(
                     "PUT",
                     f"/stacks/{stack.name}/{stack.id}",
-                    json={"template": stack.template()},
+                    json=stack.body(),
                 )
                 status = stack.settle(FINAL_SECONDS)
             if status.endswith("_COMPLETE"):
                 wanted[stack.id] = stack.size
             else:
-                wrong.append(f"{stack.name} is {status}")
+                wrong.append(f"{stack.name} is {status}: {stack.reason}")
     with engine.connect() as conn:
         rows = conn.execute(
             sa.text("SELECT stack_id, resource_name FROM test_object")
         ).all()
+        owners = conn.execute(sa.text("SELECT id, owner_id FROM stack")).all()
     engine.dispose()
-    found = collections.Counter(row.stack_id for row in rows)
+    above = {row.id: row.owner_id for row in owners}
+    found = collections.Counter(_root(row.stack_id, above) for row in rows)
     double = collections.Counter((r.stack_id, r.resource_name) for r in rows)
     wrong += [
         f"{key} is there {n} times" for key, n in double.items() if n > 1
@@ -323,6 +370,13 @@ def check(cluster: ChaosCluster, stacks: list[Stack]) -> list[str]:
                 f"objects, {wanted[stack.id]} wanted"
             )
     return wrong
+
+
+def _root(stack_id: str, above: Mapping[str, str | None]) -> str:
+    """The stack at the top of the tree that a stack stands in."""
+    while (owner_id := above.get(stack_id)) is not None:
+        stack_id = owner_id
+    return stack_id
 
 
 def run(
@@ -355,6 +409,7 @@ def _run(
     engines: int = 3,
     stacks: int = 50,
     resources: int = 20,
+    members: int = 0,
     seed: int = 0,
 ) -> list[str]:
     cluster = ChaosCluster(database, rabbit, engines)
@@ -363,8 +418,9 @@ def _run(
     try:
         url = f"{cluster.url}/v1/chaos"
         session = requests.Session()
+        kind = Group if members else Stack
         all_stacks = [
-            Stack(session, url, f"s{i}", resources, seed * 1000 + i)
+            kind(session, url, f"s{i}", members or resources, seed * 1000 + i)
             for i in range(stacks)
         ]
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
@@ -394,6 +450,12 @@ def main() -> int:
     parser.add_argument("--engines", type=int, default=3)
     parser.add_argument("--stacks", type=int, default=50)
     parser.add_argument("--resources", type=int, default=20)
+    parser.add_argument(
+        "--members",
+        type=int,
+        default=0,
+        help="make groups of so many small stacks in place of resources",
+    )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     began = time.monotonic()
@@ -402,7 +464,8 @@ def main() -> int:
         print(f"WRONG: {each}")
     seconds = time.monotonic() - began
     verdict = f"{len(wrong)} wrong" if wrong else "nothing lost or doubled"
-    print(f"{args.stacks} x {args.resources} in {seconds:.0f} s: {verdict}")
+    size = args.members or args.resources
+    print(f"{args.stacks} x {size} in {seconds:.0f} s: {verdict}")
     return 1 if wrong else 0
 
 

@@ -36,3 +36,7 @@ class ChaosTest(base.TestCase):
     def test_nothing_is_lost_or_doubled(self):
         wrong = chaos.run(engines=3, stacks=4, resources=6)
         self.assertEqual([], wrong)
+
+    def test_members_of_groups(self):
+        wrong = chaos.run(engines=2, stacks=3, members=12, seed=1)
+        self.assertEqual([], wrong)
