@@ -19,7 +19,6 @@ they would have in a cloud; when it is off, nothing is written.
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,7 +31,6 @@ from heat.db import models
 GROUP = "test_resources"
 
 _table = models.test_object
-_ROOM = 36
 # Made once: they take longer to put together than to run.
 _IS_IT = _table.c.id == sa.bindparam("the_id")
 _FIND = sa.select(_table.c.id, _table.c.created_at).where(_IS_IT)
@@ -67,7 +65,7 @@ class StandIn:
         if self._db is None:
             return
         row = {
-            "id": _key(physical_id),
+            "id": physical_id,
             "resource_type": rsrc.type(),
             "resource_name": rsrc.name,
             "stack_id": self._view.id,
@@ -87,7 +85,7 @@ class StandIn:
         """Delete an object; one that is gone already is no error."""
         if self._db is None:
             return
-        which = {"the_id": _key(physical_id)}
+        which = {"the_id": physical_id}
         self._db.run(lambda conn: conn.execute(_DELETE, which))
 
     def exists(self, physical_id: str) -> bool:
@@ -114,12 +112,4 @@ class StandIn:
 
 def _find(conn: sa.Connection, physical_id: str) -> Any:
     """The recorded object; None: there is none."""
-    return conn.execute(_FIND, {"the_id": _key(physical_id)}).first()
-
-
-def _key(physical_id: str) -> str:
-    """What an object is recorded under: names of nested resources are longer
-    than there is room for."""
-    if len(physical_id) <= _ROOM:
-        return physical_id
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, physical_id))
+    return conn.execute(_FIND, {"the_id": physical_id}).first()

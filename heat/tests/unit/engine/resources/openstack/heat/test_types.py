@@ -322,21 +322,6 @@ class RecordedObjectsTest(base.TestCase):
         stacks.run(rsrc, "DELETE")
         self.assertRaises(exception.ResourceFailure, stacks.run, rsrc, "CHECK")
 
-    def test_a_name_that_is_longer_than_the_record(self):
-        """Those of resources in nested stacks are."""
-        objects = stand_in.StandIn(self.recorded().stack)
-        rsrc = self.recorded()
-        names = [f"parent-{'group' * 10}-{at}" for at in range(2)]
-        for name in names:
-            objects.create(name, rsrc)
-        self.assertRaises(
-            exception.PhysicalResourceExists, objects.create, names[0], rsrc
-        )
-        objects.delete(names[0])
-        self.assertEqual(
-            [False, True], [objects.is_recorded(name) for name in names]
-        )
-
     def test_off(self):
         self.conf.set_override("record_objects", False, stand_in.GROUP)
         stacks.run(self.recorded(), "CREATE")
