@@ -25,6 +25,7 @@ recognises its own marks is right in both cases.
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import random
 import threading
@@ -209,27 +210,17 @@ class Database:
         connect: _Connect,
         turn: contextlib.AbstractContextManager[Any],
     ) -> None:
-        journals: list[list[Any]] = [[] for _each in works]
-
-        def of(work: Work, journal: list[Any]) -> Callable[[Any], Any]:
-            def do(share: Any) -> Any:
-                share.info[_JOURNAL] = journal
-                with _ending(share):
-                    return work.do(share)
-
-            return do
-
-        sides = [of(*each) for each in zip(works, journals, strict=True)]
+        sides = [functools.partial(_one_side, work) for work in works]
         self._local.busy = True
         try:
             with turn, connect() as conn:
                 made = together.side_by_side(conn, sides)
         finally:
             self._local.busy = False
-        for work, journal, its in zip(works, journals, made, strict=True):
+        for work, its in zip(works, made, strict=True):
             work.made = its
-            if journal and self.committed is not None:
-                self.committed(journal)
+            if work.journal and self.committed is not None:
+                self.committed(work.journal)
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Do ``work``, which only reads, with the retries of :meth:`run`.
@@ -332,6 +323,13 @@ def _ending(conn: sa.Connection) -> Iterator[None]:
             write(conn, items)
     finally:
         info.pop(_AT_END, None)
+
+
+def _one_side(work: Work, share: Any) -> Any:
+    """Do one of several works that share a transaction."""
+    share.info[_JOURNAL] = work.journal
+    with _ending(share):
+        return work.do(share)
 
 
 def _sleep(attempt: int, first: float, most: float) -> None:

@@ -63,6 +63,8 @@ class Work:
     owns: str | None = None
     relies: str | None = None
     made: Any = None
+    #: what its transaction has noted, see :func:`heat.db.session.note`
+    journal: list[Any] = dataclasses.field(default_factory=list)
     ready: threading.Event = dataclasses.field(default_factory=threading.Event)
     #: what is to be done with it together, and by its own thread
     others: list[Work] = dataclasses.field(default_factory=list)
