@@ -22,7 +22,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, models, pagination, properties_data, session
+from heat.db import (
+    bulk,
+    clock,
+    models,
+    pagination,
+    properties_data,
+    resource_rows,
+    session,
+)
 
 _event = models.event
 _data = models.resource_properties_data
@@ -76,6 +84,27 @@ _SORT_KEYS = {
         "resource_type",
     )
 }
+
+
+def of_resource(
+    row: resource_rows.ResourceRecord,
+    action: str,
+    status: str,
+    reason: str,
+    now: datetime.datetime | None = None,
+) -> dict[str, Any]:
+    """The event row of what happens to a resource between operations."""
+    return {
+        "stack_id": row.stack_id,
+        "created_at": now or clock.utcnow(),
+        "resource_action": action,
+        "resource_status": status,
+        "resource_name": row.name,
+        "physical_resource_id": row.physical_id,
+        "resource_status_reason": reason,
+        "resource_type": row.resource_type,
+        "rsrc_prop_data_id": row.rsrc_prop_data_id,
+    }
 
 
 def insert_many(

@@ -83,35 +83,34 @@ def write(conn: sa.Connection, row_id: int, change: Change) -> None:
 
 def find_handle(
     conn: sa.Connection, reference: str, tenant: str
-) -> tuple[str, dict[str, Any]] | None:
+) -> resource_rows.ResourceRecord | None:
     """Who is named by a reference, in any stack of a project.
 
-    :returns: name and metadata of the newest version; None: nobody
+    :returns: the newest version; None: nobody
     """
-    rows = conn.execute(
-        sa.select(_table.c.name, _table.c.rsrc_metadata)
+    return _newest(
+        conn,
+        sa.select(*resource_rows.COLUMNS)
         .join(_stack, _stack.c.id == _table.c.stack_id)
         .where(
             _table.c.nova_instance == reference,
             _table.c.stray.is_(False),
             _stack.c.tenant == tenant,
-        )
-        .order_by(_table.c.id.desc())
+        ),
     )
-    found = rows.first()
-    return None if found is None else (found[0], found[1] or {})
 
 
 def find_handle_of_key(
     conn: sa.Connection, stack_id: str, access_key: str, tenant: str
-) -> tuple[str, dict[str, Any]] | None:
+) -> resource_rows.ResourceRecord | None:
     """Who is signalled by requests that these keys have signed.
 
     :returns: as :func:`find_handle`
     """
     data = models.resource_data
-    rows = conn.execute(
-        sa.select(_table.c.name, _table.c.rsrc_metadata)
+    return _newest(
+        conn,
+        sa.select(*resource_rows.COLUMNS)
         .join(_stack, _stack.c.id == _table.c.stack_id)
         .join(data, data.c.resource_id == _table.c.id)
         .where(
@@ -120,8 +119,12 @@ def find_handle_of_key(
             data.c.key == "access_key",
             data.c.value == access_key,
             _table.c.stray.is_(False),
-        )
-        .order_by(_table.c.id.desc())
+        ),
     )
-    found = rows.first()
-    return None if found is None else (found[0], found[1] or {})
+
+
+def _newest(
+    conn: sa.Connection, query: sa.Select[Any]
+) -> resource_rows.ResourceRecord | None:
+    row = conn.execute(query.order_by(_table.c.id.desc())).first()
+    return None if row is None else resource_rows.record(row)

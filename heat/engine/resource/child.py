@@ -186,11 +186,11 @@ class Tree:
                 self.allows(each)
                 self._allowed.add(each)
 
-    def note(self, resource_class: Any) -> None:
-        """Note what resources of a class ask for."""
-        if resource_class.default_client_name is not None:
-            self.uses_cloud = True
-        if resource_class.requires_deferred_auth:
+    def note(self, rsrc: Any) -> None:
+        """Note what a resource asks for."""
+        if not self.uses_cloud:
+            self.uses_cloud = rsrc.asks_services()
+        if rsrc.requires_deferred_auth:
             self.needs_deferred = True
 
     def add(self, amount: int) -> None:

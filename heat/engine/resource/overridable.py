@@ -360,6 +360,11 @@ class Overridable(Memory):
     def handle_metadata_reset(self) -> None:
         """Put the metadata back to what the template says."""
 
+    def asks_services(self) -> bool:
+        """Tell whether services are asked for it in its owner's name, as
+        far as the definition says: then the stack keeps what that takes."""
+        return self.default_client_name is not None
+
     @classmethod
     def is_service_available(cls, context: Any) -> tuple[bool, str | None]:
         """Tell whether the type's service is there, and why not."""

@@ -13,17 +13,19 @@
 """How the agent of a server learns what it has to deploy.
 
 The agent (``os-collect-config``) reads the metadata of the server's resource,
-again and again, as a user that is made for that. Where, and as whom, stands
-in these metadata too, which the server is told at its first boot.
+again and again, as a user that is made for that; or, where it can't reach the
+API, a copy of them in an object store. Where, and as whom, stands in these
+metadata too, which the server is told at its first boot.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import settings, stack_domain
+from heat.engine.clients import object_store, settings, stack_domain
 from heat.engine.resources import stack_user
 from heat.engine.software import deployments
 
@@ -33,13 +35,30 @@ AGENT = "os-collect-config"
 #: the key under which the agent finds what it has to deploy
 DEPLOYMENTS = deployments.METADATA_KEY
 
-TRANSPORT = "software_config_transport"
+TRANSPORT, WHERE = "software_config_transport", "deployment_swift_data"
+#: What the agent is configured by.
+AGENT_PROPERTIES = frozenset({TRANSPORT, WHERE})
 BY_CFN, BY_HEAT = "POLL_SERVER_CFN", "POLL_SERVER_HEAT"
-_COLLECTORS = {BY_CFN: "cfn", BY_HEAT: "heat"}
+BY_URL = "POLL_TEMP_URL"
+_COLLECTORS = {BY_CFN: "cfn", BY_HEAT: "heat", BY_URL: "request"}
+
+# Keys of the data: where the copy of the metadata is.
+_CONTAINER, _OBJECT = "metadata_container", "metadata_object"
+
+# With it the name of a container has 256 bytes at most.
+_LONGEST = 60
 
 
 class PolledServer(stack_user.StackUser):
     """A server whose agent asks for its metadata."""
+
+    def asks_services(self) -> bool:
+        try:
+            copied = self.properties[TRANSPORT] == BY_URL
+        except (exception.HeatException, ValueError):
+            # The check of its properties tells of it.
+            copied = False
+        return copied or super().asks_services()
 
     def configure_agent(self, properties: Any) -> dict[str, Any]:
         """Make the agent's user, and the metadata that tell of it.
@@ -54,38 +73,94 @@ class PolledServer(stack_user.StackUser):
         """
         metadata = self.metadata_get()
         listed = metadata.pop(DEPLOYMENTS, [])
-        if self.has_stack_domain():
-            self._tell_agent(metadata, properties[TRANSPORT])
+        told = self._agent_told(properties)
+        if told:
+            before = metadata.get(AGENT)
+            if not isinstance(before, dict):
+                before = {}
+            others = _COLLECTORS.values()
+            metadata[AGENT] = {
+                **{k: v for k, v in before.items() if k not in others},
+                "collectors": ["ec2", *told, "local"],
+                **told,
+            }
         self.metadata_set({**metadata, DEPLOYMENTS: listed})
         return metadata
 
-    def _tell_agent(self, metadata: dict[str, Any], transport: str) -> None:
-        """Put into metadata where the agent asks, and as whom.
+    def _agent_told(self, properties: Any) -> dict[str, Any]:
+        """Where the agent asks, and as whom, by the name of its collector.
 
         :raises heat.common.exception.Error: the transport can't be had
         """
-        if transport not in _COLLECTORS:
+        transport, known = properties[TRANSPORT], {BY_CFN, BY_HEAT}
+        if transport == BY_URL:
+            plugin = self.client_plugin(object_store.SERVICE)
+            there, _why = plugin.availability()
+            known.update({BY_URL} if there else ())
+        if transport in known and transport == BY_URL:
+            told = self._by_url(properties[WHERE] or {})
+        elif not self.has_stack_domain():
+            return {}
+        elif transport not in known:
             raise exception.Error(
                 _(
                     "The transport %(given)s is not available here; use one "
                     "of %(known)s."
                 )
-                % {
-                    "given": transport,
-                    "known": ", ".join(sorted(_COLLECTORS)),
-                }
+                % {"given": transport, "known": ", ".join(sorted(known))}
             )
-        name = _COLLECTORS[transport]
-        told = self._by_cfn() if transport == BY_CFN else self._by_heat()
-        before = metadata.get(AGENT)
-        if not isinstance(before, dict):
-            before = {}
-        others = _COLLECTORS.values()
-        metadata[AGENT] = {
-            **{k: v for k, v in before.items() if k not in others},
-            "collectors": ["ec2", name, "local"],
-            name: told,
-        }
+        else:
+            told = self._by_cfn() if transport == BY_CFN else self._by_heat()
+        return {_COLLECTORS[transport]: told}
+
+    # -- the copy in an object store -----------------------------------------
+
+    def metadata_set(self, metadata: Any, merge_metadata: Any = None) -> None:
+        super().metadata_set(metadata, merge_metadata)
+        if url := self.data().get(deployments.METADATA_URL):
+            object_store.write(url, json.dumps(self.metadata_get()))
+
+    def _by_url(self, where: dict[str, Any]) -> dict[str, Any]:
+        """What the agent needs to read the copy."""
+        container = self._container(where.get("container"))
+        name = where.get("object") or str(self.uuid)
+        before = self.data()
+        if _OBJECT in before and (container.name, name) != (
+            before[_CONTAINER],
+            before[_OBJECT],
+        ):
+            self._drop_copy()
+        key = container.own_key()
+        self.data_set(_CONTAINER, container.name)
+        self.data_set(_OBJECT, name)
+        url = container.url(name, "PUT", key)
+        self.data_set(deployments.METADATA_URL, url, redact=True)
+        return {"metadata_url": container.url(name, "GET", key)}
+
+    def _container(self, name: str | None) -> object_store.Container:
+        if name is None:
+            name = self.physical_resource_name() or self.name
+            name = self.reduce_physical_resource_name(name, _LONGEST)
+        client = self.client_plugin(object_store.SERVICE).client()
+        return object_store.Container(client, name)
+
+    def _drop_copy(self) -> None:
+        """Delete the copy; of a container that the user has named, no more
+        than that."""
+        data = self.data()
+        if _OBJECT not in data:
+            return
+        own = self._container(None)
+        if data[_CONTAINER] == own.name:
+            own.delete()
+        else:
+            self._container(data[_CONTAINER]).remove(data[_OBJECT])
+        for key in (_CONTAINER, _OBJECT, deployments.METADATA_URL):
+            self.data_delete(key)
+
+    def delete_user(self) -> None:
+        super().delete_user()
+        self._drop_copy()
 
     def updated_metadata(self, wanted: dict[str, Any]) -> dict[str, Any]:
         """The template's, and what the agent needs beside these."""

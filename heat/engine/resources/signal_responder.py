@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 from heat.common import ec2, exception
 from heat.common.i18n import _
 from heat.engine.clients import stack_domain
-from heat.engine.resources import stack_user
+from heat.engine.resources import signal_box, stack_user
 
 _BYTES = 24
 
@@ -94,9 +94,7 @@ class SignalResponder(stack_user.StackUser):
             that can be used
         """
         transport = self.signal_transport()
-        served = set(self.SERVED)
-        if self.has_stack_domain():
-            served.add(self.CFN_SIGNAL)
+        served = self._served(transport)
         if transport is None or transport in served:
             return
         raise exception.StackValidationFailed(
@@ -115,6 +113,26 @@ class SignalResponder(stack_user.StackUser):
             },
         )
 
+    def asks_services(self) -> bool:
+        try:
+            boxed = self.signal_transport() == self.TEMP_URL_SIGNAL
+        except (exception.HeatException, ValueError):
+            # The check of its properties tells of it.
+            boxed = False
+        return boxed or super().asks_services()
+
+    def _served(self, asked: str | None) -> set[str]:
+        """The transports that are served here.
+
+        :param asked: only of this one a catalogue is asked
+        """
+        served = set(self.SERVED)
+        if self.has_stack_domain():
+            served.add(self.CFN_SIGNAL)
+        if asked == self.TEMP_URL_SIGNAL and signal_box.is_available(self):
+            served.add(asked)
+        return served
+
     # -- what a sender needs -----------------------------------------------
 
     def make_credentials(self) -> None:
@@ -126,7 +144,9 @@ class SignalResponder(stack_user.StackUser):
         transport = self.signal_transport()
         if transport == self.NO_SIGNAL:
             return
-        if not self.has_stack_domain():
+        if transport == self.TEMP_URL_SIGNAL:
+            self.make_box()
+        elif not self.has_stack_domain():
             if transport == self.HEAT_SIGNAL and not self.password:
                 self.password = secrets.token_urlsafe(_BYTES)
         elif transport in (self.HEAT_SIGNAL, self.TOKEN_SIGNAL):
@@ -135,6 +155,10 @@ class SignalResponder(stack_user.StackUser):
             if transport == self.CFN_SIGNAL:
                 self.cfn_url(self.SIGNAL, needed=True)
             self.create_keypair()
+
+    def make_box(self) -> None:
+        """Make what signals are put into, once."""
+        signal_box.make(self, signal_box.SIGNAL, versions=True)
 
     def signal_path(self) -> str:
         """The path of the native API to which a signal is sent."""
@@ -202,6 +226,8 @@ class SignalResponder(stack_user.StackUser):
             return {}
         if transport == self.CFN_SIGNAL:
             return {"alarm_url": self.alarm_url()}
+        if transport == self.TEMP_URL_SIGNAL:
+            return {"alarm_url": self.data().get(signal_box.URL)}
         found: dict[str, Any] = {
             "alarm_url": self.signal_url(),
             "project_id": self.stack.tenant_id,
@@ -228,3 +254,21 @@ class SignalResponder(stack_user.StackUser):
         if self.signal_transport() == self.TOKEN_SIGNAL:
             return {"project_id": told["project_id"]}
         return told
+
+    # -- actions -----------------------------------------------------------
+
+    def delete_user(self) -> None:
+        """Nobody can signal it any more: its user goes, and its box."""
+        super().delete_user()
+        if self.signal_transport() == self.TEMP_URL_SIGNAL:
+            signal_box.drop(self)
+
+    def handle_suspend(self) -> Any:
+        """Take no signals."""
+        signal_box.close(self)
+        return super().handle_suspend()
+
+    def handle_resume(self) -> Any:
+        """Take signals again."""
+        signal_box.open_(self)
+        return super().handle_resume()

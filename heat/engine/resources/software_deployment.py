@@ -27,7 +27,7 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.engine import attributes, constraints, properties
-from heat.engine.resources import signal_responder
+from heat.engine.resources import signal_box, signal_responder
 from heat.engine.software import configs, deployments
 from heat.rpc import api
 
@@ -279,6 +279,8 @@ class DeploymentResource(signal_responder.SignalResponder):
 
     def _is_done(self, deployed: bool) -> bool:
         found = self._deployment() if deployed else None
+        if found is not None and found["status"] == deployments.IN_PROGRESS:
+            found = self._fetch() or found
         if found is None or found["status"] == deployments.COMPLETE:
             return True
         if found["status"] == deployments.FAILED:
@@ -286,6 +288,31 @@ class DeploymentResource(signal_responder.SignalResponder):
                 _("The deployment failed: %s") % found["status_reason"]
             )
         return False
+
+    def _fetch(self) -> Dict | None:
+        """Take over the report that lies outside; None: there is none.
+
+        One that can't be read is the end of the deployment, too: there
+        will be no other.
+        """
+        box = signal_box.of(self, self.data())
+        posted = next(box.posted(()), None) if box else None
+        if posted is None:
+            return None
+        try:
+            self.handle_signal(posted.details())
+        except ValueError as exc:
+            deployments.update(
+                self.stack.db,
+                self.context,
+                str(self.resource_id),
+                status=deployments.FAILED,
+                status_reason=str(exc),
+            )
+        return self._deployment()
+
+    def make_box(self) -> None:
+        """Each deployment gets an object of its own to report to."""
 
     def _drop_config(self, config_id: str) -> None:
         try:
@@ -350,6 +377,13 @@ class DeploymentResource(signal_responder.SignalResponder):
             found.update(
                 deploy_signal_id=self.alarm_url(),
                 deploy_signal_verb=self.VERBS[self.SIGNAL],
+            )
+        if props[TRANSPORT] == self.TEMP_URL_SIGNAL:
+            found.update(
+                deploy_signal_id=signal_box.make(
+                    self, uuid.uuid4().hex, versions=False
+                ),
+                deploy_signal_verb="PUT",
             )
         if props[TRANSPORT] == self.HEAT_SIGNAL:
             known = self.signal_attribute()

@@ -20,6 +20,7 @@ project.
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Mapping
@@ -29,9 +30,9 @@ from oslo_utils import timeutils
 
 from heat.common import ec2, exception, identifier
 from heat.common.i18n import _
-from heat.db import signals
+from heat.db import events, resource_data, resource_rows, signals
 from heat.engine import resource
-from heat.engine.resources import signal_responder
+from heat.engine.resources import signal_box, signal_responder
 
 SUCCESS = "SUCCESS"
 FAILURE = "FAILURE"
@@ -79,40 +80,51 @@ class BaseWaitConditionHandle(signal_responder.SignalResponder):
 
         :raises ValueError: there is something in it that can't be
         """
-        made = self.normalise(details)
-        known = self.metadata_get()
-        unique = made.pop(self.UNIQUE_ID, None)
+        known, said = self.kept(self.metadata_get(), details)
+        self.metadata_set(known)
+        return said
+
+    @classmethod
+    def kept(
+        cls, known: Mapping[str, Any], details: Any
+    ) -> tuple[dict[str, Any], str]:
+        """The metadata of a handle, with one more signal.
+
+        :returns: these, and a sentence for the event
+        :raises ValueError: there is something in it that can't be
+        """
+        made = cls.normalise(details)
+        unique = made.pop(cls.UNIQUE_ID, None)
         if unique is None:
             unique = _next_number(known)
         given = {
-            self.DATA: made.get(self.DATA),
-            self.REASON: made.get(self.REASON)
+            cls.DATA: made.get(cls.DATA),
+            cls.REASON: made.get(cls.REASON)
             or _("Signal %s received") % unique,
-            self.STATUS: made[self.STATUS],
+            cls.STATUS: made[cls.STATUS],
         }
-        self.metadata_set({**known, str(unique): given})
-        return _("status:%(status)s reason:%(reason)s") % {
-            "status": given[self.STATUS],
-            "reason": given[self.REASON],
-        }
+        return {**known, str(unique): given}, _(
+            "status:%(status)s reason:%(reason)s"
+        ) % {"status": given[cls.STATUS], "reason": given[cls.REASON]}
 
-    def normalise(self, details: Any) -> dict[str, Any]:
+    @classmethod
+    def normalise(cls, details: Any) -> dict[str, Any]:
         """A signal with its status; whatever is missing has a default."""
         if details is None:
             details = {}
         if not isinstance(details, Mapping):
             raise ValueError(_("A signal is a map, not %r.") % (details,))
-        unknown = sorted(str(key) for key in details if key not in self.KEYS)
+        unknown = sorted(str(key) for key in details if key not in cls.KEYS)
         if unknown:
             raise ValueError(
                 _("A signal has no %(unknown)s; it may have %(known)s.")
                 % {
                     "unknown": ", ".join(unknown),
-                    "known": ", ".join(self.KEYS),
+                    "known": ", ".join(cls.KEYS),
                 }
             )
         made = dict(details)
-        status = made.setdefault(self.STATUS, SUCCESS)
+        status = made.setdefault(cls.STATUS, SUCCESS)
         if status not in STATUSES:
             raise ValueError(
                 _("The status of a signal is %(known)s, not %(given)r.")
@@ -177,6 +189,7 @@ class BaseWaitCondition(resource.Resource):
         return float(ports.monotonic() if ports else time.monotonic())
 
     def _look(self, token: Mapping[str, Any]) -> bool:
+        self.fetch(token["handle"])
         found = self.received(token["handle"])
         failed = [
             str(each.get(self.REASON_KEY))
@@ -201,9 +214,16 @@ class BaseWaitCondition(resource.Resource):
 
         :raises EntityNotFound: there is no such handle
         """
+        return {
+            key: value
+            for key, value in self._handle(handle).metadata.items()
+            if isinstance(value, dict) and self.STATUS_KEY in value
+        }
+
+    def _handle(self, handle: str) -> resource_rows.ResourceRecord:
         access = ec2.access_key_of(handle)
 
-        def find(conn: Any) -> tuple[str, dict[str, Any]] | None:
+        def find(conn: Any) -> resource_rows.ResourceRecord | None:
             tenant = self.stack.tenant_id
             if access is None:
                 return signals.find_handle(conn, handle, tenant)
@@ -212,17 +232,24 @@ class BaseWaitCondition(resource.Resource):
                 conn, arn.stack_id or "", access, tenant
             )
 
-        found = self.stack.db.read(find)
+        found: resource_rows.ResourceRecord | None = self.stack.db.read(find)
         if found is None:
             raise exception.EntityNotFound(
                 entity="Wait condition handle", name=handle
             )
-        _name, metadata = found
-        return {
-            key: value
-            for key, value in metadata.items()
-            if isinstance(value, dict) and self.STATUS_KEY in value
-        }
+        return found
+
+    def fetch(self, handle: str) -> None:
+        """Keep the signals that lie outside, each once."""
+        row = self._handle(handle)
+        data = self.stack.db.read(
+            lambda conn: resource_data.get_many(conn, [row.id])
+        )[row.id]
+        box = signal_box.of(self, data)
+        if box is None:
+            return
+        for each in box.posted(signal_box.taken(data)):
+            self.stack.db.run(functools.partial(_keep, row=row, posted=each))
 
     def received_data(self) -> str:
         """The data of all signals by id, as JSON text."""
@@ -240,3 +267,30 @@ def _next_number(known: Mapping[str, Any]) -> int:
     while str(number) in known:
         number += 1
     return number
+
+
+def _keep(
+    conn: Any, row: resource_rows.ResourceRecord, posted: signal_box.Posted
+) -> None:
+    """Keep a signal that was put into the box of a handle, unless somebody
+    has done so."""
+    now = signals.hold(conn, row.id)
+    taken = signal_box.taken(
+        resource_data.get_many(conn, [row.id]).get(row.id, {})
+    )
+    if now is None or posted.mark in taken:
+        return
+    columns: dict[str, Any] = {}
+    status = "COMPLETE"
+    try:
+        known, said = BaseWaitConditionHandle.kept(
+            now.metadata, posted.details()
+        )
+        columns["metadata"] = known
+    except ValueError as exc:
+        # Who sent it can't be told any more, so the owner is.
+        status, said = "FAILED", str(exc)
+    marks = resource_data.DataRecord(json.dumps([*taken, posted.mark]))
+    change = signals.Change(columns, {signal_box.TAKEN: marks})
+    signals.write(conn, row.id, change)
+    events.insert_many(conn, [events.of_resource(now, "SIGNAL", status, said)])

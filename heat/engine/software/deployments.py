@@ -18,6 +18,7 @@ of the resource that is that server, where agents look for it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,8 +28,9 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import resources, signals, software, stacks
+from heat.db import resource_data, resources, signals, software, stacks
 from heat.db.session import Database
+from heat.engine.clients import object_store
 from heat.engine.software import configs
 from heat.rpc import api
 
@@ -38,6 +40,10 @@ IN_PROGRESS, COMPLETE, FAILED = "IN_PROGRESS", "COMPLETE", "FAILED"
 
 #: Where agents find their deployments in a server's metadata.
 METADATA_KEY = "deployments"
+
+#: Key of a server's data: the URL by which a copy of its metadata is written,
+#: for an agent that looks there.
+METADATA_URL = "metadata_put_url"
 
 _CODE = api.SOFTWARE_DEPLOYMENT_OUTPUT_STATUS_CODE
 
@@ -288,6 +294,10 @@ def _push(conn: sa.Connection, tenant: str, server_id: str) -> None:
         listed = _to_deploy(conn, tenant, server_id)
         metadata = {**now.metadata, METADATA_KEY: listed}
         signals.write(conn, row.id, signals.Change({"metadata": metadata}, {}))
+        data = resource_data.get_many(conn, [row.id])[row.id]
+        if METADATA_URL in data:
+            # Its row is held: what is written last is the newest.
+            object_store.write(data[METADATA_URL], json.dumps(metadata))
 
 
 def present(row: software.DeploymentRecord) -> Dict:

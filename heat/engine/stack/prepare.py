@@ -215,13 +215,14 @@ def _check(
     view = gather.stack_view(engine, stack, made, context, nesting)
     for name, wish in made.resource_definitions.items():
         cls = resource_class(engine, made, wish.resource_type, name)
-        nesting.tree.note(cls)
         if nesting.tree.allows is not None:
             meant = made.env.registry.resolve(wish.resource_type, name).name
             nesting.tree.ask(wish.resource_type, meant)
         described = nesting.tree.described and bool(stack.nested_depth)
         with _place(name, described):
-            _check_resource(cls(name, wish, view), context, ignored)
+            rsrc = cls(name, wish, view)
+            nesting.tree.note(rsrc)
+            _check_resource(rsrc, context, ignored)
     check_attributes(engine, made)
 
 

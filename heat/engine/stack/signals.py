@@ -266,7 +266,7 @@ def _event(
     rsrc: Resource, row: ResourceRecord, status: str, reason: str
 ) -> dict[str, Any]:
     return {
-        **hooks.event(row, "SIGNAL", status, reason),
+        **events.of_resource(row, "SIGNAL", status, reason),
         "physical_resource_id": rsrc.resource_id,
     }
 
@@ -317,6 +317,8 @@ def mark_unhealthy(
             "updated_at": timeutils.utcnow(),
         }
         signals.write(conn, row.id, signals.Change(values, {}))
-        events.insert_many(conn, [hooks.event(now, "CHECK", status, text)])
+        events.insert_many(
+            conn, [events.of_resource(now, "CHECK", status, text)]
+        )
 
     engine.db.run(work)

@@ -22,12 +22,10 @@ The reasons of the events are what clients look for.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from oslo_utils import timeutils
 
 from heat.common import exception
 from heat.common.context import RequestContext
@@ -179,28 +177,7 @@ def _put(conn: sa.Connection, row_id: int, hook: str, mark: str) -> None:
 def _paused(row: ResourceRecord, hook: str) -> dict[str, Any]:
     action = hook.partition("-")[2].upper()
     reason = f"{action} paused until Hook {hook} is cleared"
-    return event(row, row.action, row.status, reason)
-
-
-def event(
-    row: ResourceRecord,
-    action: str,
-    status: str,
-    reason: str,
-    now: datetime.datetime | None = None,
-) -> dict[str, Any]:
-    """The event row of what happens to a resource between operations."""
-    return {
-        "stack_id": row.stack_id,
-        "created_at": now or timeutils.utcnow(),
-        "resource_action": action,
-        "resource_status": status,
-        "resource_name": row.name,
-        "physical_resource_id": row.physical_id,
-        "resource_status_reason": reason,
-        "resource_type": row.resource_type,
-        "rsrc_prop_data_id": row.rsrc_prop_data_id,
-    }
+    return events.of_resource(row, row.action, row.status, reason)
 
 
 # -- after an operation -------------------------------------------------------
@@ -283,6 +260,8 @@ def _clear(
             continue
         _put(conn, row_id, hook, words.mark_cleared(traversal_id))
         reason = f"Hook {hook} is cleared"
-        events.insert_many(conn, [event(row, row.action, row.status, reason)])
+        events.insert_many(
+            conn, [events.of_resource(row, row.action, row.status, reason)]
+        )
         nodes.append((mark.node, mark.half == "update"))
     return nodes

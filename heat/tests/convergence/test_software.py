@@ -148,10 +148,15 @@ class DeploymentTest(test_signals.SignalStory):
         self.assertIsNotNone(self.world.stack(stack).deleted_at)
 
     def test_a_transport_that_is_not_there(self):
-        stack = self.world.create(template(deployed("ZAQAR_SIGNAL")))
-        self.world.run()
-        self.assertState("CREATE_FAILED", stack)
-        self.assertIn("HEAT_SIGNAL", self.world.stack(stack).status_reason)
+        for transport in ("ZAQAR_SIGNAL", "TEMP_URL_SIGNAL"):
+            wish = template(deployed(transport))
+            stack = self.world.create(wish, name=transport)
+            self.world.run()
+            self.assertState("CREATE_FAILED", stack)
+            self.assertIn("HEAT_SIGNAL", self.world.stack(stack).status_reason)
+            self.world.delete(stack)
+            self.world.run()
+            self.assertIsNotNone(self.world.stack(stack).deleted_at)
 
     def test_inputs_in_structured_configs(self):
         config = {

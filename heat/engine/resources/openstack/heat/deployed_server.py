@@ -60,7 +60,7 @@ class DeployedServer(server_agent.PolledServer):
         self, json_snippet: Any, tmpl_diff: Any, prop_diff: Any
     ) -> None:
         """The name is read when it is asked for."""
-        if server_agent.TRANSPORT in prop_diff:
+        if server_agent.AGENT_PROPERTIES & prop_diff.keys():
             self.configure_agent(self.properties_of(json_snippet))
 
     def _resolve_attribute(self, name: str) -> Any:

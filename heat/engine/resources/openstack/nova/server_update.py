@@ -83,7 +83,7 @@ def _at_once(
         servers.call("set_tags", ident, after["tags"] or [])
     if "admin_pass" in changed and after["admin_pass"]:
         servers.call("change_password", ident, after["admin_pass"])
-    if server_agent.TRANSPORT in changed and (
+    if server_agent.AGENT_PROPERTIES & changed.keys() and (
         after["user_data_format"] == "SOFTWARE_CONFIG"
     ):
         # The agent reads of it where it has looked so far.

@@ -1,0 +1,251 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+"""Small objects in an object store, as signals and metadata travel in them.
+
+Such an object is written by whoever has its URL, so that what is read of it
+has a limit.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib import parse
+
+from heat.common import exception
+from heat.engine.clients import errors, session, temp_urls
+
+SERVICE = "swift"
+
+#: Most bytes that are read of an object.
+MAX_BYTES = 1024 * 1024
+
+#: Where a container has the key by which URLs into it are signed. An account
+#: has one, too, but that is the user's.
+KEY = "X-Container-Meta-Temp-URL-Key"
+#: Where older versions of its objects go.
+VERSIONS = "X-Versions-Location"
+#: When an object was written: seconds, as a text that sorts.
+WRITTEN = "X-Timestamp"
+
+_KEY_BYTES = 24
+
+
+def write(url: str, text: str) -> None:
+    """Write an object by its URL; nobody logs in for that.
+
+    :raises ServiceError: the store refuses, or fails
+    """
+    made = session.session(None, SERVICE)
+    headers = {"Content-Type": "application/json"}
+    errors.call(
+        SERVICE,
+        lambda: made.put(
+            url,
+            data=text.encode(),
+            headers=headers,
+            authenticated=False,
+            # Whoever has the URL may write.
+            log=False,
+        ),
+        idempotent=True,
+    )
+
+
+class Container:
+    """One container, as its project sees it.
+
+    Every method asks the store, and raises
+    :class:`heat.engine.clients.errors.ServiceError` when it refuses.
+
+    :param client: what :meth:`.swift.SwiftPlugin.client` gives
+    """
+
+    def __init__(self, client: Any, name: str) -> None:
+        self._client = client
+        self.name = name
+
+    def _url(self, name: str | None = None) -> str:
+        path = "/" + parse.quote(self.name, safe="")
+        return path if name is None else f"{path}/{parse.quote(name)}"
+
+    def _do(self, method: str, path: str, **kwargs: Any) -> Any:
+        return errors.call(
+            SERVICE,
+            lambda: self._client.request(
+                path, method, raise_exc=True, log=False, **kwargs
+            ),
+            idempotent=True,
+        )
+
+    # -- the container -------------------------------------------------------
+
+    def make(self, headers: Mapping[str, str] | None = None) -> None:
+        """Make it; where it is already, it gets the headers."""
+        self._do("PUT", self._url(), headers=dict(headers or {}))
+
+    def make_versioned(self, headers: Mapping[str, str]) -> None:
+        """Make it, and have older versions of its objects kept beside it.
+
+        A store that keeps none is content with the last.
+        """
+        beside = self.beside()
+        beside.make()
+        where = {VERSIONS: parse.quote(beside.name, safe="")}
+        try:
+            self.make({**headers, **where})
+        except errors.ServiceError as exc:
+            if exc.status_code not in (400, 412):
+                raise
+            self.make(headers)
+
+    def beside(self) -> Container:
+        """Where older versions of its objects are."""
+        return Container(self._client, f"{self.name}-before")
+
+    def key(self) -> str | None:
+        """The key by which URLs into it are signed, if it has one.
+
+        :raises NotFound: there is no such container
+        """
+        found = self._do("HEAD", self._url()).headers.get(KEY)
+        return str(found) if found else None
+
+    def own_key(self) -> str:
+        """That key; a container without gets one, and who is not there is
+        made."""
+        try:
+            found = self.key()
+        except errors.NotFound:
+            found = None
+        if found is None:
+            found = new_key()
+            self.make({KEY: found})
+        return found
+
+    def set_key(self, key: str | None) -> None:
+        """Change the key; None: no signed URL is good any more."""
+        self._do("POST", self._url(), headers={KEY: key or ""})
+
+    def url(self, name: str, method: str, key: str) -> str:
+        """A URL by which whoever has it does this with an object.
+
+        :raises EntityNotFound: nothing says where the store is
+        """
+        base = self._client.get_endpoint()
+        if not base:
+            raise exception.EntityNotFound(
+                entity="Service endpoint", name="object-store"
+            )
+        url = f"{str(base).rstrip('/')}{self._url(name)}"
+        return temp_urls.signed(url, method, key)
+
+    def delete(self) -> None:
+        """Delete it, with all that is in it; one that is gone is no error.
+
+        Older versions go first: they would come back otherwise.
+        """
+        both = (self.beside(), self)
+        for each in both:
+            each.clear()
+        for each in reversed(both):
+            try:
+                each._do("DELETE", each._url())
+            except errors.NotFound:
+                continue
+
+    def clear(self) -> None:
+        """Delete its objects."""
+        for name in self.found(""):
+            self.remove(name)
+
+    # -- its objects ---------------------------------------------------------
+
+    def names(self, prefix: str = "") -> Iterator[str]:
+        """The objects whose names begin so, sorted.
+
+        :raises NotFound: there is no such container
+        """
+        marker = ""
+        while True:
+            query = parse.urlencode(
+                {"format": "json", "prefix": prefix, "marker": marker}
+            )
+            answer = self._do("GET", f"{self._url()}?{query}")
+            page = answer.json() if answer.content else []
+            yield from (str(each["name"]) for each in page)
+            if not page:
+                return
+            marker = str(page[-1]["name"])
+
+    def found(self, prefix: str) -> list[str]:
+        """The same; none where there is no such container."""
+        try:
+            return list(self.names(prefix))
+        except errors.NotFound:
+            return []
+
+    def written(self, name: str) -> str | None:
+        """When an object was written last; None: it was not."""
+        try:
+            answer = self._do("HEAD", self._url(name))
+        except errors.NotFound:
+            return None
+        return str(answer.headers.get(WRITTEN))
+
+    def read(self, name: str) -> tuple[str, bytes] | None:
+        """When an object was written, and what stands in it; None: nothing.
+
+        Of what is too long only a part is read, one byte more than
+        :data:`MAX_BYTES`.
+        """
+        # A packed body could be of any size when unpacked.
+        headers = {
+            "Accept-Encoding": "identity",
+            "Range": f"bytes=0-{MAX_BYTES}",
+        }
+        try:
+            answer = self._do("GET", self._url(name), headers=headers)
+        except errors.NotFound:
+            return None
+        except errors.ServiceError as exc:
+            if exc.status_code != 416:
+                raise
+            # There is no part of what is empty.
+            return self.written(name) or "", b""
+        return str(answer.headers.get(WRITTEN)), bytes(answer.content)
+
+    def remove(self, name: str) -> None:
+        """Delete an object; one that is gone is no error."""
+        try:
+            self._do("DELETE", self._url(name))
+        except errors.NotFound:
+            return
+
+
+def located(client: Any, url: str) -> tuple[Container, str] | None:
+    """The container and the name of the object that a URL leads to; None:
+    it leads out of the project's store."""
+    base = parse.urlsplit(str(client.get_endpoint() or "")).path.rstrip("/")
+    path = parse.urlsplit(url).path
+    if not path.startswith(f"{base}/"):
+        return None
+    container, _slash, name = path[len(base) + 1 :].partition("/")
+    if not (container and name):
+        return None
+    return Container(client, parse.unquote(container)), parse.unquote(name)
+
+
+def new_key() -> str:
+    """A key that nobody knows."""
+    return secrets.token_hex(_KEY_BYTES)

@@ -1,0 +1,193 @@
+#    Licensed under the Apache License, Version 2.0 (the "License"); you may
+#    not use this file except in compliance with the License. You may obtain
+#    a copy of the License at
+#
+#         http://www.apache.org/licenses/LICENSE-2.0
+#
+#    Unless required by applicable law or agreed to in writing, software
+#    distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+#    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+#    License for the specific language governing permissions and limitations
+#    under the License.
+
+"""Where signals lie until somebody fetches them.
+
+A server that can't reach the API of the engine puts its signals into an
+object of an object store (transport ``TEMP_URL_SIGNAL``) or into a queue of a
+messaging service (``ZAQAR_SIGNAL``). Who waits for them looks there. Each
+signal has a *mark*, by which it is known when it is met again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from heat.common import template_format
+from heat.common.i18n import _
+from heat.engine import resource
+from heat.engine.clients import object_store
+
+#: Keys of a resource's data: its container, the key that signs URLs into it,
+#: the object that signals are written to, the URL by which they are.
+BOX, BOX_KEY = "signal_box", "signal_box_key"
+OBJECT, URL = "signal_object", "signal_url"
+#: The marks of signals that were taken out.
+TAKEN = "signals_taken"
+
+#: The object of who is signalled more than once.
+SIGNAL = "signal"
+
+# With what is put behind it the name of a container has 256 bytes at most.
+_LONGEST = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Posted:
+    """A signal that was put into a box.
+
+    :ivar mark: nobody else in the box has it
+    """
+
+    mark: str
+    text: bytes
+
+    def details(self) -> Any:
+        """What a sender gives with a signal: a map, None for nothing.
+
+        :raises ValueError: it is no JSON, or too long
+        """
+        if len(self.text) > object_store.MAX_BYTES:
+            raise ValueError(
+                _("a signal has at most %d bytes") % object_store.MAX_BYTES
+            )
+        try:
+            text = self.text.decode().strip()
+        except UnicodeDecodeError:
+            raise ValueError(_("a signal is UTF-8 text")) from None
+        return template_format.load(text, "signal") if text else None
+
+
+class ObjectBox:
+    """An object that each signal writes anew; what was there before lies
+    beside it, where the store keeps such.
+
+    :param name: the object
+    """
+
+    def __init__(self, container: object_store.Container, name: str) -> None:
+        self.container = container
+        self._name = name
+
+    def posted(self, taken: Collection[str]) -> Iterator[Posted]:
+        """The signals, the oldest first, but for those with these marks."""
+        # The newest first: what it takes the place of meanwhile is found
+        # among the older ones, or at the next look.
+        newest = self.container.written(self._name)
+        if newest is None or newest in taken:
+            return
+        for mark, name in sorted(self._older().items()):
+            if mark not in taken and mark != newest:
+                found = self.container.beside().read(name)
+                if found is not None:
+                    yield Posted(mark, found[1])
+        found = self.container.read(self._name)
+        if found is not None and found[0] == newest:
+            yield Posted(newest, found[1])
+
+    def _older(self) -> dict[str, str]:
+        """When an older signal was written -> the object that it is now."""
+        # Length and name, then when it was written: the store's own rule.
+        prefix = f"{len(self._name.encode()):03x}{self._name}/"
+        beside = self.container.beside()
+        return {
+            name.removeprefix(prefix): name for name in beside.found(prefix)
+        }
+
+
+def is_available(rsrc: resource.Resource) -> bool:
+    """Whether the owner of the resource has an object store."""
+    there, _why = rsrc.client_plugin(object_store.SERVICE).availability()
+    return bool(there)
+
+
+def _container(rsrc: resource.Resource, name: str) -> object_store.Container:
+    client = rsrc.client_plugin(object_store.SERVICE).client()
+    return object_store.Container(client, name)
+
+
+def _name_of(rsrc: resource.Resource) -> str:
+    """The name of its container: nobody else in the project has it."""
+    name = rsrc.physical_resource_name() or rsrc.name
+    return rsrc.reduce_physical_resource_name(name, _LONGEST)
+
+
+def make(rsrc: resource.Resource, name: str, *, versions: bool) -> str:
+    """Make the box of a resource, or the next object in it.
+
+    :param name: the object
+    :param versions: every signal counts, not just the last
+    :returns: the URL to which a signal is sent with PUT
+    """
+    data = rsrc.data()
+    container = _container(rsrc, data.get(BOX) or _name_of(rsrc))
+    key = data.get(BOX_KEY)
+    if key is None:
+        key = object_store.new_key()
+        headers = {object_store.KEY: key}
+        if versions:
+            container.make_versioned(headers)
+        else:
+            container.make(headers)
+        rsrc.data_set(BOX, container.name)
+        rsrc.data_set(BOX_KEY, key, redact=True)
+    if data.get(OBJECT, name) != name:
+        container.remove(data[OBJECT])
+    url = container.url(name, "PUT", key)
+    rsrc.data_set(OBJECT, name)
+    rsrc.data_set(URL, url, redact=True)
+    return url
+
+
+def of(rsrc: resource.Resource, data: Mapping[str, str]) -> ObjectBox | None:
+    """The box that these data tell of, if they do.
+
+    :param rsrc: whose project it is in
+    """
+    if BOX not in data:
+        return None
+    return ObjectBox(_container(rsrc, data[BOX]), data.get(OBJECT, SIGNAL))
+
+
+def close(rsrc: resource.Resource) -> None:
+    """Take no signals for a while."""
+    if box := of(rsrc, rsrc.data()):
+        box.container.set_key(None)
+
+
+def open_(rsrc: resource.Resource) -> None:
+    """Take signals again."""
+    data = rsrc.data()
+    if box := of(rsrc, data):
+        box.container.set_key(data[BOX_KEY])
+
+
+def drop(rsrc: resource.Resource) -> None:
+    """Delete the box of a resource, with all that is in it.
+
+    One that a create has made whose end nobody saw is found by its name;
+    where there is no store, none was made.
+    """
+    known = rsrc.data().get(BOX)
+    if known is None and not is_available(rsrc):
+        return
+    _container(rsrc, known or _name_of(rsrc)).delete()
+    for key in (BOX, BOX_KEY, OBJECT, URL, TAKEN):
+        rsrc.data_delete(key)
+
+
+def taken(data: Mapping[str, str]) -> list[str]:
+    """The marks that a resource's data remember."""
+    return list(json.loads(data.get(TAKEN) or "[]"))
