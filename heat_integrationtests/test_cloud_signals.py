@@ -418,11 +418,6 @@ class DeploymentStory(SignedStory):
         )
         self.assertEqual(1, len(metadata.json()["metadata"]))
 
-    def test_object_storage_is_missing(self) -> None:
-        ident = self.begin(self.resources("TEMP_URL_SIGNAL"))
-        stack = self.wait(ident, "CREATE_FAILED")
-        self.assertIn("object storage", stack.stack_status_reason)
-
 
 class ActionStory(SignedStory):
     """Actions of the CloudFormation API, signed with keys of a user."""
