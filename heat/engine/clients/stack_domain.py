@@ -241,14 +241,24 @@ class StackDomain:
         self, user_id: str, project_id: str, password: str
     ) -> str:
         """A token of a user; it ends when Keystone says so."""
+        made = self.user_session(user_id, project_id, password)
+        return str(self._do(made.get_token))
+
+    def user_session(
+        self,
+        user_id: str,
+        project_id: str,
+        password: str,
+        service: str = SERVICE,
+    ) -> Any:
+        """A session in which a user speaks to a service."""
         auth = v3.Password(
             _identity_url(),
             user_id=user_id,
             password=password,
             project_id=project_id,
         )
-        made = sessions.session(auth, SERVICE)
-        return str(self._do(lambda: auth.get_token(made)))
+        return sessions.session(auth, service)
 
     # -- keys ----------------------------------------------------------------
 

@@ -14,19 +14,23 @@
 
 The agent (``os-collect-config``) reads the metadata of the server's resource,
 again and again, as a user that is made for that; or, where it can't reach the
-API, a copy of them in an object store. Where, and as whom, stands in these
-metadata too, which the server is told at its first boot.
+API, a copy of them in an object store or in a queue. Where, and as whom, is
+told in these metadata too, which the server gets at its first boot.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import object_store, settings, stack_domain
-from heat.engine.resources import stack_user
+from heat.engine.clients import (
+    message_queue,
+    object_store,
+    settings,
+    stack_domain,
+)
+from heat.engine.resources import signal_box, stack_user
 from heat.engine.software import deployments
 
 #: key of the metadata
@@ -39,8 +43,13 @@ TRANSPORT, WHERE = "software_config_transport", "deployment_swift_data"
 #: What the agent is configured by.
 AGENT_PROPERTIES = frozenset({TRANSPORT, WHERE})
 BY_CFN, BY_HEAT = "POLL_SERVER_CFN", "POLL_SERVER_HEAT"
-BY_URL = "POLL_TEMP_URL"
-_COLLECTORS = {BY_CFN: "cfn", BY_HEAT: "heat", BY_URL: "request"}
+BY_URL, BY_QUEUE = "POLL_TEMP_URL", "ZAQAR_MESSAGE"
+_COLLECTORS = {
+    BY_CFN: "cfn",
+    BY_HEAT: "heat",
+    BY_URL: "request",
+    BY_QUEUE: "zaqar",
+}
 
 # Keys of the data: where the copy of the metadata is.
 _CONTAINER, _OBJECT = "metadata_container", "metadata_object"
@@ -92,33 +101,50 @@ class PolledServer(stack_user.StackUser):
 
         :raises heat.common.exception.Error: the transport can't be had
         """
-        transport, known = properties[TRANSPORT], {BY_CFN, BY_HEAT}
-        if transport == BY_URL:
-            plugin = self.client_plugin(object_store.SERVICE)
-            there, _why = plugin.availability()
-            known.update({BY_URL} if there else ())
-        if transport in known and transport == BY_URL:
-            told = self._by_url(properties[WHERE] or {})
-        elif not self.has_stack_domain():
+        transport = properties[TRANSPORT]
+        if transport == BY_URL and signal_box.is_available(self):
+            return {_COLLECTORS[BY_URL]: self._by_url(properties[WHERE] or {})}
+        if not self.has_stack_domain():
             return {}
-        elif transport not in known:
+        ways = {BY_CFN: self._by_cfn, BY_HEAT: self._by_heat}
+        if transport == BY_QUEUE and message_queue.endpoint():
+            ways[BY_QUEUE] = self._by_queue
+        if transport not in ways:
             raise exception.Error(
                 _(
                     "The transport %(given)s is not available here; use one "
                     "of %(known)s."
                 )
-                % {"given": transport, "known": ", ".join(sorted(known))}
+                % {"given": transport, "known": ", ".join(sorted(ways))}
             )
-        else:
-            told = self._by_cfn() if transport == BY_CFN else self._by_heat()
-        return {_COLLECTORS[transport]: told}
+        return {_COLLECTORS[transport]: ways[transport]()}
+
+    # -- by messages ---------------------------------------------------------
+
+    def _by_queue(self) -> dict[str, Any]:
+        """What the agent needs to read the queue, as its user."""
+        place = message_queue.Place(
+            self.user_name(),
+            self.stack_user_project_id() or "",
+            self.create_user(),
+            self.password or "",
+        )
+        message_queue.Queue(place).make()
+        self.data_set(deployments.METADATA_QUEUE, place.text())
+        return {
+            "user_id": place.user_id,
+            "password": place.password,
+            "auth_url": stack_domain.auth_url(),
+            "project_id": place.project_id,
+            "queue_id": place.name,
+            "region_name": settings.option("region_name_for_services"),
+        }
 
     # -- the copy in an object store -----------------------------------------
 
     def metadata_set(self, metadata: Any, merge_metadata: Any = None) -> None:
         super().metadata_set(metadata, merge_metadata)
-        if url := self.data().get(deployments.METADATA_URL):
-            object_store.write(url, json.dumps(self.metadata_get()))
+        deployments.tell(self.data(), self.metadata_get())
 
     def _by_url(self, where: dict[str, Any]) -> dict[str, Any]:
         """What the agent needs to read the copy."""
@@ -159,6 +185,7 @@ class PolledServer(stack_user.StackUser):
             self.data_delete(key)
 
     def delete_user(self) -> None:
+        signal_box.drop_queue(self, deployments.METADATA_QUEUE)
         super().delete_user()
         self._drop_copy()
 

@@ -16,6 +16,8 @@ A server that can't reach the API of the engine puts its signals into an
 object of an object store (transport ``TEMP_URL_SIGNAL``) or into a queue of a
 messaging service (``ZAQAR_SIGNAL``). Who waits for them looks there. Each
 signal has a *mark*, by which it is known when it is met again.
+
+Either is a *box*, which this module makes, finds and drops for a resource.
 """
 
 from __future__ import annotations
@@ -23,17 +25,20 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from heat.common import template_format
 from heat.common.i18n import _
 from heat.engine import resource
-from heat.engine.clients import object_store
+from heat.engine.clients import errors, message_queue, object_store
+from heat.engine.resources import stack_user
 
 #: Keys of a resource's data: its container, the key that signs URLs into it,
 #: the object that signals are written to, the URL by which they are.
 BOX, BOX_KEY = "signal_box", "signal_box_key"
 OBJECT, URL = "signal_object", "signal_url"
+#: Its queue, see :meth:`.message_queue.Place.text`.
+QUEUE = "signal_queue"
 #: The marks of signals that were taken out.
 TAKEN = "signals_taken"
 
@@ -49,16 +54,21 @@ class Posted:
     """A signal that was put into a box.
 
     :ivar mark: nobody else in the box has it
+    :ivar text: as it was sent
+    :ivar body: what that says, where the service has read it
     """
 
     mark: str
-    text: bytes
+    text: bytes = b""
+    body: Any = None
 
     def details(self) -> Any:
         """What a sender gives with a signal: a map, None for nothing.
 
         :raises ValueError: it is no JSON, or too long
         """
+        if self.body is not None:
+            return self.body
         if len(self.text) > object_store.MAX_BYTES:
             raise ValueError(
                 _("a signal has at most %d bytes") % object_store.MAX_BYTES
@@ -68,6 +78,31 @@ class Posted:
         except UnicodeDecodeError:
             raise ValueError(_("a signal is UTF-8 text")) from None
         return template_format.load(text, "signal") if text else None
+
+
+class Box(Protocol):
+    """Where the signals of one resource lie."""
+
+    def posted(self, taken: Collection[str]) -> Iterator[Posted]:
+        """The signals, the oldest first, but for those with these marks."""
+
+    def remove(self, posted: Posted) -> None:
+        """A signal is not needed any more."""
+
+
+class QueueBox:
+    """A queue, in which each signal is a message."""
+
+    def __init__(self, place: message_queue.Place) -> None:
+        self.queue = message_queue.Queue(place)
+
+    def posted(self, taken: Collection[str]) -> Iterator[Posted]:
+        for mark, body in list(self.queue.messages()):
+            if mark not in taken:
+                yield Posted(mark, body=body)
+
+    def remove(self, posted: Posted) -> None:
+        self.queue.remove(posted.mark)
 
 
 class ObjectBox:
@@ -82,7 +117,6 @@ class ObjectBox:
         self._name = name
 
     def posted(self, taken: Collection[str]) -> Iterator[Posted]:
-        """The signals, the oldest first, but for those with these marks."""
         # The newest first: what it takes the place of meanwhile is found
         # among the older ones, or at the next look.
         newest = self.container.written(self._name)
@@ -96,6 +130,9 @@ class ObjectBox:
         found = self.container.read(self._name)
         if found is not None and found[0] == newest:
             yield Posted(newest, found[1])
+
+    def remove(self, posted: Posted) -> None:
+        """It stays: what comes after it is told from it."""
 
     def _older(self) -> dict[str, str]:
         """When an older signal was written -> the object that it is now."""
@@ -151,31 +188,74 @@ def make(rsrc: resource.Resource, name: str, *, versions: bool) -> str:
     return url
 
 
-def of(rsrc: resource.Resource, data: Mapping[str, str]) -> ObjectBox | None:
-    """The box that these data tell of, if they do.
+def make_queue(rsrc: stack_user.StackUser, suffix: str = "") -> str:
+    """Make the box of a resource with a user, or the next one.
 
-    :param rsrc: whose project it is in
+    :param suffix: of the name of the next one
+    :returns: the name of the queue
     """
+    name = f"{_name_of(rsrc)}{suffix}"
+    if before := _queue_of(rsrc.data()):
+        before.queue.delete()
+    place = message_queue.Place(
+        name,
+        rsrc.stack_user_project_id() or "",
+        rsrc.create_user(),
+        rsrc.password or "",
+    )
+    message_queue.Queue(place).make()
+    rsrc.data_set(QUEUE, place.text())
+    return name
+
+
+def _queue_of(data: Mapping[str, str], key: str = QUEUE) -> QueueBox | None:
+    if key not in data:
+        return None
+    place = message_queue.Place.read(
+        data[key],
+        data.get(stack_user.StackUser.USER_ID),
+        data.get(stack_user.StackUser.PASSWORD_KEY),
+    )
+    return None if place is None else QueueBox(place)
+
+
+def queue_name(data: Mapping[str, str]) -> str | None:
+    """The name of the queue that these data tell of."""
+    name: str | None = json.loads(data.get(QUEUE) or "{}").get("name")
+    return name
+
+
+def _object_of(
+    rsrc: resource.Resource, data: Mapping[str, str]
+) -> ObjectBox | None:
     if BOX not in data:
         return None
     return ObjectBox(_container(rsrc, data[BOX]), data.get(OBJECT, SIGNAL))
 
 
+def of(rsrc: resource.Resource, data: Mapping[str, str]) -> Box | None:
+    """The box that these data tell of, if they do.
+
+    :param rsrc: whose project it is in
+    """
+    return _queue_of(data) or _object_of(rsrc, data)
+
+
 def close(rsrc: resource.Resource) -> None:
-    """Take no signals for a while."""
-    if box := of(rsrc, rsrc.data()):
+    """Take no signals for a while; who logs in for them is kept out."""
+    if box := _object_of(rsrc, rsrc.data()):
         box.container.set_key(None)
 
 
 def open_(rsrc: resource.Resource) -> None:
     """Take signals again."""
     data = rsrc.data()
-    if box := of(rsrc, data):
+    if box := _object_of(rsrc, data):
         box.container.set_key(data[BOX_KEY])
 
 
 def drop(rsrc: resource.Resource) -> None:
-    """Delete the box of a resource, with all that is in it.
+    """Delete the object box of a resource, with all that is in it.
 
     One that a create has made whose end nobody saw is found by its name;
     where there is no store, none was made.
@@ -186,6 +266,25 @@ def drop(rsrc: resource.Resource) -> None:
     _container(rsrc, known or _name_of(rsrc)).delete()
     for key in (BOX, BOX_KEY, OBJECT, URL, TAKEN):
         rsrc.data_delete(key)
+
+
+def drop_queue(rsrc: stack_user.StackUser, key: str = QUEUE) -> None:
+    """Delete a queue of a resource, as its user, who may be kept out.
+
+    :param key: of the data that tell of it
+    """
+    box = _queue_of(rsrc.data(), key)
+    if box is None:
+        return
+    try:
+        rsrc.keystone().enable_stack_domain_user(str(rsrc.user_id))
+    except errors.NotFound:
+        # Its project goes with the stack, and what is in it is nobody's.
+        pass
+    else:
+        box.queue.delete()
+    for each in (key, TAKEN):
+        rsrc.data_delete(each)
 
 
 def taken(data: Mapping[str, str]) -> list[str]:

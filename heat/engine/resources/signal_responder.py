@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 
 from heat.common import ec2, exception
 from heat.common.i18n import _
-from heat.engine.clients import stack_domain
+from heat.engine.clients import message_queue, stack_domain
 from heat.engine.resources import signal_box, stack_user
 
 _BYTES = 24
@@ -70,7 +70,10 @@ class SignalResponder(stack_user.StackUser):
             "stack_domain_admin_password in heat.conf)"
         ),
         TEMP_URL_SIGNAL: _("an object storage service"),
-        ZAQAR_SIGNAL: _("a messaging service"),
+        ZAQAR_SIGNAL: _(
+            "a messaging service, and a domain for users of stacks "
+            "(stack_user_domain_name in heat.conf)"
+        ),
     }
 
     #: the calls of the CloudFormation API that end here, and their methods
@@ -131,6 +134,8 @@ class SignalResponder(stack_user.StackUser):
             served.add(self.CFN_SIGNAL)
         if asked == self.TEMP_URL_SIGNAL and signal_box.is_available(self):
             served.add(asked)
+        if asked == self.ZAQAR_SIGNAL and message_queue.endpoint():
+            served.add(asked)
         return served
 
     # -- what a sender needs -----------------------------------------------
@@ -151,14 +156,19 @@ class SignalResponder(stack_user.StackUser):
                 self.password = secrets.token_urlsafe(_BYTES)
         elif transport in (self.HEAT_SIGNAL, self.TOKEN_SIGNAL):
             self.create_user()
+        elif transport == self.ZAQAR_SIGNAL:
+            self.make_box()
         else:
             if transport == self.CFN_SIGNAL:
                 self.cfn_url(self.SIGNAL, needed=True)
             self.create_keypair()
 
     def make_box(self) -> None:
-        """Make what signals are put into, once."""
-        signal_box.make(self, signal_box.SIGNAL, versions=True)
+        """Make what signals are put into."""
+        if self.signal_transport() == self.TEMP_URL_SIGNAL:
+            signal_box.make(self, signal_box.SIGNAL, versions=True)
+        else:
+            signal_box.make_queue(self)
 
     def signal_path(self) -> str:
         """The path of the native API to which a signal is sent."""
@@ -232,7 +242,10 @@ class SignalResponder(stack_user.StackUser):
             "alarm_url": self.signal_url(),
             "project_id": self.stack.tenant_id,
         }
-        if transport == self.HEAT_SIGNAL:
+        if transport == self.ZAQAR_SIGNAL:
+            del found["alarm_url"]
+            found["queue_id"] = signal_box.queue_name(self.data())
+        if transport in (self.HEAT_SIGNAL, self.ZAQAR_SIGNAL):
             found["password"] = self.password
             found["auth_url"] = getattr(self.context, "auth_url", None) or ""
             found["region_name"] = (
@@ -258,7 +271,8 @@ class SignalResponder(stack_user.StackUser):
     # -- actions -----------------------------------------------------------
 
     def delete_user(self) -> None:
-        """Nobody can signal it any more: its user goes, and its box."""
+        """Nobody can signal it any more: its box goes, and its user."""
+        signal_box.drop_queue(self)
         super().delete_user()
         if self.signal_transport() == self.TEMP_URL_SIGNAL:
             signal_box.drop(self)

@@ -385,7 +385,11 @@ class DeploymentResource(signal_responder.SignalResponder):
                 ),
                 deploy_signal_verb="PUT",
             )
-        if props[TRANSPORT] == self.HEAT_SIGNAL:
+        if props[TRANSPORT] == self.ZAQAR_SIGNAL:
+            suffix = f"-{uuid.uuid4().hex[:8]}"
+            queue = signal_box.make_queue(self, suffix)
+            found["deploy_queue_id"] = queue
+        if props[TRANSPORT] in (self.HEAT_SIGNAL, self.ZAQAR_SIGNAL):
             known = self.signal_attribute()
             found.update(
                 (f"deploy_{name}", known[name])

@@ -250,6 +250,7 @@ class BaseWaitCondition(resource.Resource):
             return
         for each in box.posted(signal_box.taken(data)):
             self.stack.db.run(functools.partial(_keep, row=row, posted=each))
+            box.remove(each)
 
     def received_data(self) -> str:
         """The data of all signals by id, as JSON text."""

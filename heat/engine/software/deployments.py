@@ -30,7 +30,7 @@ from heat.common.context import RequestContext
 from heat.common.i18n import _
 from heat.db import resource_data, resources, signals, software, stacks
 from heat.db.session import Database
-from heat.engine.clients import object_store
+from heat.engine.clients import message_queue, object_store
 from heat.engine.software import configs
 from heat.rpc import api
 
@@ -41,9 +41,9 @@ IN_PROGRESS, COMPLETE, FAILED = "IN_PROGRESS", "COMPLETE", "FAILED"
 #: Where agents find their deployments in a server's metadata.
 METADATA_KEY = "deployments"
 
-#: Key of a server's data: the URL by which a copy of its metadata is written,
-#: for an agent that looks there.
-METADATA_URL = "metadata_put_url"
+#: Keys of a server's data: the URL by which a copy of its metadata is written,
+#: the queue that it is put into, for an agent that looks there.
+METADATA_URL, METADATA_QUEUE = "metadata_put_url", "metadata_queue"
 
 _CODE = api.SOFTWARE_DEPLOYMENT_OUTPUT_STATUS_CODE
 
@@ -295,9 +295,24 @@ def _push(conn: sa.Connection, tenant: str, server_id: str) -> None:
         metadata = {**now.metadata, METADATA_KEY: listed}
         signals.write(conn, row.id, signals.Change({"metadata": metadata}, {}))
         data = resource_data.get_many(conn, [row.id])[row.id]
-        if METADATA_URL in data:
-            # Its row is held: what is written last is the newest.
-            object_store.write(data[METADATA_URL], json.dumps(metadata))
+        # Its row is held: what is told last is the newest.
+        tell(data, metadata)
+
+
+def tell(data: Mapping[str, str], metadata: Mapping[str, Any]) -> None:
+    """Tell the agent of a server, where it does not ask.
+
+    :param data: of the server's resource
+    :raises ServiceError: who passes it on refuses, or fails
+    """
+    if METADATA_URL in data:
+        object_store.write(data[METADATA_URL], json.dumps(metadata))
+    if METADATA_QUEUE in data:
+        place = message_queue.Place.read(
+            data[METADATA_QUEUE], data.get("user_id"), data.get("password")
+        )
+        if place is not None:
+            message_queue.Queue(place).post(metadata)
 
 
 def present(row: software.DeploymentRecord) -> Dict:
