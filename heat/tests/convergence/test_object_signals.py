@@ -20,9 +20,9 @@ import requests
 
 from heat.engine.software import deployments
 from heat.engine.stack import actions
-from heat.tests import object_store
 from heat.tests.convergence import test_signals, test_software
 from heat.tests.convergence import test_stories as stories
+from heat.tests.fakes import object_store
 
 
 class Stories(test_signals.SignalStory):

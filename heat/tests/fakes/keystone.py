@@ -35,6 +35,8 @@ class Keystone(fixtures.Fixture):
 
     :ivar users, projects, credentials: what there is, by id
     :ivar refuse: (method, collection) that answer with 503
+    :ivar catalog: what tokens tell of other services
+    :ivar mock: what answers in their place
     """
 
     def _setUp(self) -> None:
@@ -46,7 +48,8 @@ class Keystone(fixtures.Fixture):
         self.assigned: set[tuple[str, str]] = set()
         self.refuse: set[tuple[str, str]] = set()
         self.calls: list[tuple[str, str]] = []
-        mock = requests_mock.Mocker()
+        self.catalog: list[dict[str, Any]] = []
+        self.mock = mock = requests_mock.Mocker()
         mock.start()
         self.addCleanup(mock.stop)
         mock.register_uri(
@@ -104,7 +107,7 @@ class Keystone(fixtures.Fixture):
                 "issued_at": "2026-01-01T00:00:00.000000Z",
                 "user": {"id": "u", "name": "u", "domain": {"id": DOMAIN}},
                 "domain": {"id": DOMAIN, "name": "heat"},
-                "catalog": [],
+                "catalog": self.catalog,
             }
         }
 
