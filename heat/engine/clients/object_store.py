@@ -33,7 +33,9 @@ MAX_BYTES = 1024 * 1024
 #: Where a container has the key by which URLs into it are signed. An account
 #: has one, too, but that is the user's.
 KEY = "X-Container-Meta-Temp-URL-Key"
-#: Where older versions of its objects go.
+#: Has it keep every version of its objects.
+KEEPS = "X-Versions-Enabled"
+#: Where older versions of its objects go, in stores of old.
 VERSIONS = "X-Versions-Location"
 #: When an object was written: seconds, as a text that sorts.
 WRITTEN = "X-Timestamp"
@@ -95,19 +97,33 @@ class Container:
         self._do("PUT", self._url(), headers=dict(headers or {}))
 
     def make_versioned(self, headers: Mapping[str, str]) -> None:
-        """Make it, and have older versions of its objects kept beside it.
+        """Make it, and have older versions of its objects kept.
 
-        A store that keeps none is content with the last.
+        A store that keeps none is content with the last. One that keeps them
+        beside it may lose some of those that are written at one instant.
         """
+        if self._made({**headers, KEEPS: "true"}) and self.keeps():
+            return
         beside = self.beside()
         beside.make()
         where = {VERSIONS: parse.quote(beside.name, safe="")}
+        if not self._made({**headers, **where}):
+            self.make(headers)
+
+    def _made(self, headers: Mapping[str, str]) -> bool:
+        """Whether the store knows what these headers ask for."""
         try:
-            self.make({**headers, **where})
+            self.make(headers)
         except errors.ServiceError as exc:
             if exc.status_code not in (400, 412):
                 raise
-            self.make(headers)
+            return False
+        return True
+
+    def keeps(self) -> bool:
+        """Whether every version of its objects is in it."""
+        found = self._do("HEAD", self._url()).headers.get(KEEPS)
+        return str(found).lower() == "true"
 
     def beside(self) -> Container:
         """Where older versions of its objects are."""
@@ -165,35 +181,44 @@ class Container:
                 continue
 
     def clear(self) -> None:
-        """Delete its objects."""
-        for name in self.found(""):
-            self.remove(name)
+        """Delete its objects, in all their versions."""
+        for row in list(self._rows(versions="")):
+            self.remove(str(row["name"]), _version(row))
 
     # -- its objects ---------------------------------------------------------
 
-    def names(self, prefix: str = "") -> Iterator[str]:
-        """The objects whose names begin so, sorted.
-
-        :raises NotFound: there is no such container
-        """
-        marker = ""
+    def _rows(self, **query: str) -> Iterator[Mapping[str, Any]]:
+        """What the store lists; nothing where there is no such container."""
+        marker: dict[str, str] = {}
         while True:
-            query = parse.urlencode(
-                {"format": "json", "prefix": prefix, "marker": marker}
-            )
-            answer = self._do("GET", f"{self._url()}?{query}")
+            asked = parse.urlencode({"format": "json", **query, **marker})
+            try:
+                answer = self._do("GET", f"{self._url()}?{asked}")
+            except errors.NotFound:
+                return
             page = answer.json() if answer.content else []
-            yield from (str(each["name"]) for each in page)
+            yield from page
             if not page:
                 return
-            marker = str(page[-1]["name"])
+            last = page[-1]
+            marker = {"marker": str(last["name"])}
+            if last.get("version_id"):
+                marker["version_marker"] = str(last["version_id"])
 
-    def found(self, prefix: str) -> list[str]:
-        """The same; none where there is no such container."""
-        try:
-            return list(self.names(prefix))
-        except errors.NotFound:
-            return []
+    def names(self, prefix: str) -> list[str]:
+        """The objects whose names begin so, sorted."""
+        return [str(row["name"]) for row in self._rows(prefix=prefix)]
+
+    def versions(self, name: str) -> list[str]:
+        """The versions of an object, where every one is kept; the oldest
+        first. What was deleted is none."""
+        return sorted(
+            version
+            for row in self._rows(versions="", prefix=name)
+            if row["name"] == name
+            and (version := _version(row))
+            and "versions_deleted" not in str(row.get("content_type"))
+        )
 
     def written(self, name: str) -> str | None:
         """When an object was written last; None: it was not."""
@@ -203,11 +228,15 @@ class Container:
             return None
         return str(answer.headers.get(WRITTEN))
 
-    def read(self, name: str) -> tuple[str, bytes] | None:
+    def read(
+        self, name: str, version: str | None = None
+    ) -> tuple[str, bytes] | None:
         """When an object was written, and what stands in it; None: nothing.
 
         Of what is too long only a part is read, one byte more than
         :data:`MAX_BYTES`.
+
+        :param version: one of :meth:`versions`; None: the last
         """
         # A packed body could be of any size when unpacked.
         headers = {
@@ -215,7 +244,7 @@ class Container:
             "Range": f"bytes=0-{MAX_BYTES}",
         }
         try:
-            answer = self._do("GET", self._url(name), headers=headers)
+            answer = self._do("GET", self._of(name, version), headers=headers)
         except errors.NotFound:
             return None
         except errors.ServiceError as exc:
@@ -225,12 +254,25 @@ class Container:
             return self.written(name) or "", b""
         return str(answer.headers.get(WRITTEN)), bytes(answer.content)
 
-    def remove(self, name: str) -> None:
-        """Delete an object; one that is gone is no error."""
+    def remove(self, name: str, version: str | None = None) -> None:
+        """Delete an object, or a version; one that is gone is no error."""
         try:
-            self._do("DELETE", self._url(name))
+            self._do("DELETE", self._of(name, version))
         except errors.NotFound:
             return
+
+    def _of(self, name: str, version: str | None) -> str:
+        url = self._url(name)
+        if version is None:
+            return url
+        return f"{url}?{parse.urlencode({'version-id': version})}"
+
+
+def _version(row: Mapping[str, Any]) -> str | None:
+    """The version that a row of a list is of; None: none is kept."""
+    found = row.get("version_id")
+    # So a store says of an object that is older than its versions.
+    return None if found in (None, "null") else str(found)
 
 
 def located(client: Any, url: str) -> tuple[Container, str] | None:

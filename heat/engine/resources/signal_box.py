@@ -106,8 +106,8 @@ class QueueBox:
 
 
 class ObjectBox:
-    """An object that each signal writes anew; what was there before lies
-    beside it, where the store keeps such.
+    """An object that each signal writes anew; where the store keeps older
+    versions, each is a signal.
 
     :param name: the object
     """
@@ -117,10 +117,25 @@ class ObjectBox:
         self._name = name
 
     def posted(self, taken: Collection[str]) -> Iterator[Posted]:
-        # The newest first: what it takes the place of meanwhile is found
-        # among the older ones, or at the next look.
         newest = self.container.written(self._name)
-        if newest is None or newest in taken:
+        if newest is None:
+            return
+        kept = self.container.versions(self._name)
+        if not kept:
+            yield from self._moved(newest, taken)
+        for mark in kept:
+            if mark not in taken:
+                found = self.container.read(self._name, mark)
+                if found is not None:
+                    yield Posted(mark, found[1])
+
+    def _moved(self, newest: str, taken: Collection[str]) -> Iterator[Posted]:
+        """The signals, where older versions are moved out of the way.
+
+        :param newest: what takes its place meanwhile is found among the
+            older ones, or at the next look
+        """
+        if newest in taken:
             return
         for mark, name in sorted(self._older().items()):
             if mark not in taken and mark != newest:
@@ -140,7 +155,7 @@ class ObjectBox:
         prefix = f"{len(self._name.encode()):03x}{self._name}/"
         beside = self.container.beside()
         return {
-            name.removeprefix(prefix): name for name in beside.found(prefix)
+            name.removeprefix(prefix): name for name in beside.names(prefix)
         }
 
 

@@ -36,6 +36,7 @@ TOKEN = "the owner's"
 _ACCOUNT = "/v1/AUTH_p"
 _KEY = "X-Container-Meta-Temp-URL-Key"
 _VERSIONS = "X-Versions-Location"
+_KEEPS = "X-Versions-Enabled"
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -61,7 +62,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _work(self) -> tuple[int, dict[str, str], bytes]:
         given = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         split = parse.urlsplit(self.path)
-        query = dict(parse.parse_qsl(split.query))
+        query = dict(parse.parse_qsl(split.query, keep_blank_values=True))
         path = parse.unquote(split.path).removeprefix(f"{_ACCOUNT}/")
         container, _slash, name = path.partition("/")
         self.store.asked.append((self.command, container, name))
@@ -71,7 +72,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return 401, {}, b""
         if not name:
             return self._container(container, query)
-        return self._object(container, name, given)
+        return self._object(container, name, given, query)
 
     def _may(self, path: str, container: str, query: dict[str, str]) -> bool:
         if self.headers.get("X-Auth-Token") == TOKEN:
@@ -89,11 +90,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self, name: str, query: dict[str, str]
     ) -> tuple[int, dict[str, str], bytes]:
         known = self.store.objects
-        told = {
-            k: v for k, v in self.headers.items() if k in (_KEY, _VERSIONS)
-        }
+        known_ones = (_KEY, _VERSIONS, _KEEPS)
+        told = {k: v for k, v in self.headers.items() if k in known_ones}
         if self.command == "PUT":
-            if _VERSIONS in told and not self.store.keeps_versions:
+            if _KEEPS in told and self.store.keeps != "all":
+                return 400, {}, b"Versioning is not enabled"
+            if _VERSIONS in told and self.store.keeps != "beside":
                 return 412, {}, b"Versioned Writes is disabled"
             known.setdefault(name, {})
             self.store.headers.setdefault(name, {}).update(told)
@@ -106,20 +108,35 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.command == "HEAD":
             return 204, self.store.headers[name], b""
         if self.command == "DELETE":
-            if known[name]:
+            if known[name] or any(self.store.versions(name)):
                 return 409, {}, b""
             del known[name], self.store.headers[name]
             return 204, {}, b""
         rows = [
-            {"name": each}
+            {"name": each, "version_id": version}
             for each in sorted(known[name])
+            for version in self._listed(name, each, query)
             if each.startswith(query.get("prefix", ""))
-            and each > query.get("marker", "")
+            and (each, version or "")
+            > (query.get("marker", ""), query.get("version_marker", "~"))
         ]
         return 200, {}, json.dumps(rows[:2]).encode()
 
+    def _listed(
+        self, container: str, name: str, query: dict[str, str]
+    ) -> list[str | None]:
+        """The versions that a list tells of."""
+        if "versions" not in query:
+            return [None]
+        found = self.store.kept.get((container, name), {})
+        return [*sorted(found)] or ["null"]
+
     def _object(
-        self, container: str, name: str, given: bytes
+        self,
+        container: str,
+        name: str,
+        given: bytes,
+        query: dict[str, str],
     ) -> tuple[int, dict[str, str], bytes]:
         objects = self.store.objects.get(container)
         if objects is None:
@@ -133,14 +150,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                     stamp,
                     before,
                 )
-            objects[name] = (f"{next(self.store.clock)}.00000", given)
+            made = f"{next(self.store.clock)}.00000", given
+            objects[name] = made
+            if _KEEPS in self.store.headers[container]:
+                kept = self.store.kept.setdefault((container, name), {})
+                kept[made[0]] = made
             return 201, {}, b""
         if name not in objects:
             return 404, {}, b""
+        kept = self.store.kept.get((container, name), {})
+        version = query.get("version-id")
         if self.command == "DELETE":
-            del objects[name]
+            if version is not None:
+                del kept[version]
+            if not kept:
+                del objects[name]
             return 204, {}, b""
-        stamp, body = objects[name]
+        stamp, body = kept[version] if version else objects[name]
         headers = {"X-Timestamp": stamp}
         if "Range" in self.headers:
             if not body:
@@ -158,6 +184,8 @@ class Store(fixtures.Fixture):
 
     :ivar objects: container -> object -> (when it was written, content)
     :ivar headers: container -> those that were set
+    :ivar keeps: older versions of objects: "all" of them in their container,
+        or "beside" it, or "none"
     :ivar session: logs in as the owner
     """
 
@@ -165,7 +193,8 @@ class Store(fixtures.Fixture):
         self.objects: dict[str, dict[str, tuple[str, bytes]]] = {}
         self.headers: dict[str, dict[str, str]] = {}
         self.asked: list[tuple[str, str, str]] = []
-        self.keeps_versions = True
+        self.keeps = "all"
+        self.kept: dict[tuple[str, str], dict[str, tuple[str, bytes]]] = {}
         self.broken = False
         self.clock = itertools.count(1_700_000_000)
         self.lock = threading.Lock()
@@ -179,6 +208,14 @@ class Store(fixtures.Fixture):
         self.session = ks_session.Session(
             auth=token_endpoint.Token(self.url, TOKEN)
         )
+
+    def versions(self, container: str) -> list[dict[str, Any]]:
+        """What is kept of the objects of a container."""
+        return [
+            each
+            for (where, _n), each in self.kept.items()
+            if where == container
+        ]
 
     def texts(self, container: str) -> dict[str, str]:
         """What stands in the objects of a container."""
