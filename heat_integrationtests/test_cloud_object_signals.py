@@ -92,7 +92,8 @@ class HandleStory(ObjectStory):
         with futures.ThreadPoolExecutor(5) as pool:
             sent = [{"id": f"i{n}", "data": n} for n in range(20)]
             codes = list(pool.map(lambda said: self.send(url, said), sent))
-        self.assertEqual({201}, set(codes))
+        # 202: one that came in meanwhile is newer.
+        self.assertLessEqual(set(codes), {201, 202})
         self.assertEqual(201, self.send(url, b"{no signal"))
         # A second of the same id takes the place of the first.
         self.assertEqual(201, self.send(url, {"id": "i0", "data": 7}))
@@ -249,7 +250,7 @@ class DeploymentStory(ObjectStory):
     def test_a_server_of_nova(self) -> None:
         resources = {
             "server": test_cloud.server(
-                networks="none",
+                networks=[{"allocate_network": "none"}],
                 user_data_format="SOFTWARE_CONFIG",
                 software_config_transport="POLL_TEMP_URL",
             )

@@ -107,6 +107,7 @@ class DeploymentResource(signal_responder.SignalResponder):
     ATTRIBUTES = (STDOUT, STDERR, STATUS_CODE)
     # Deployments of these are reported as well.
     no_signal_actions = ()
+    resumes_create = True
 
     attributes_schema = {
         STDOUT: attributes.Schema(
@@ -165,6 +166,12 @@ class DeploymentResource(signal_responder.SignalResponder):
         self.resource_id_set(str(uuid.uuid4()))
         self.make_credentials()
         return self._deploy("CREATE", self.properties)
+
+    def resume_create(self, found: bool) -> bool:
+        """What the server was given is what it reports on: it stays."""
+        if self._deployment() is None:
+            return self._deploy("CREATE", self.properties)
+        return self._waits(self.properties)
 
     def check_create_complete(self, deployed: bool) -> bool:
         return self._is_done(deployed)
@@ -239,7 +246,7 @@ class DeploymentResource(signal_responder.SignalResponder):
         """
         if action not in props[DEPLOY_ACTIONS]:
             return False
-        waits = bool(props[TRANSPORT] != self.NO_SIGNAL)
+        waits = self._waits(props)
         source = self._source(props, action)
         made = configs.create(
             self.stack.db,
@@ -276,6 +283,10 @@ class DeploymentResource(signal_responder.SignalResponder):
             )
             self._drop_config(before[api.SOFTWARE_DEPLOYMENT_CONFIG_ID])
         return waits
+
+    def _waits(self, props: Any) -> bool:
+        """Whether the server reports the end."""
+        return bool(props[TRANSPORT] != self.NO_SIGNAL)
 
     def _is_done(self, deployed: bool) -> bool:
         found = self._deployment() if deployed else None

@@ -18,9 +18,10 @@ from __future__ import annotations
 from unittest import mock
 
 from heat.engine.resources.openstack.heat import test_resource
+from heat.engine.software import deployments
 from heat.engine.stack import lock
 from heat.engine.traversal import recovery
-from heat.tests.convergence import test_found
+from heat.tests.convergence import simulation, test_found, test_software
 from heat.tests.convergence.test_stories import StoryTest, attr, hot, res
 from heat.tests.unit.engine.stack import test_nested
 
@@ -63,6 +64,26 @@ class KilledTest(test_found.Story):
         self.kill()
         self.rest("CREATE_COMPLETE", 1)
         self.assertEqual(1, len(self.made()))
+
+    def test_a_deployment_is_not_begun_anew(self):
+        """What the server was given, and reports on, still counts."""
+        self.enter()
+        resources = test_software.template(test_software.deployed())
+        self.create(resources["resources"])
+        while not any(row[4] for row in self.rows() if row[1] == "deployment"):
+            self.assertTrue(self.world.step())
+        db, context = self.world.db, self.world.context
+        (before,) = deployments.list_(db, context, None)
+        self.kill()
+        for _sweep in range(10):
+            self.world.pass_time(simulation.SWEEP_EVERY)
+            for owner in self.world.able():
+                self.world.start_sweep(owner)
+            for _step in range(50):
+                self.world.step()
+        self.assertEqual([before], deployments.list_(db, context, None))
+        deployments.signal(db, context, before["id"], {"said": "hello"})
+        self.rest("CREATE_COMPLETE", 0)
 
     def test_between_the_cloud_and_the_books(self):
         """Found by its name, it is adopted."""
