@@ -62,12 +62,17 @@ class PolledServer(stack_user.StackUser):
     """A server whose agent asks for its metadata."""
 
     def asks_services(self) -> bool:
+        return super().asks_services() or self._is_copied()
+
+    def _is_copied(self) -> bool:
+        """Whether its metadata are put into an object store, as far as its
+        properties say; what is wrong with them their check tells."""
+        if TRANSPORT not in self.properties_schema:
+            return False
         try:
-            copied = self.properties[TRANSPORT] == BY_URL
+            return bool(self.properties[TRANSPORT] == BY_URL)
         except (exception.HeatException, ValueError):
-            # The check of its properties tells of it.
-            copied = False
-        return copied or super().asks_services()
+            return False
 
     def configure_agent(self, properties: Any) -> dict[str, Any]:
         """Make the agent's user, and the metadata that tell of it.

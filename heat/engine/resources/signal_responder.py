@@ -117,12 +117,13 @@ class SignalResponder(stack_user.StackUser):
         )
 
     def asks_services(self) -> bool:
+        if super().asks_services():
+            return True
         try:
-            boxed = self.signal_transport() == self.TEMP_URL_SIGNAL
+            return self.signal_transport() == self.TEMP_URL_SIGNAL
         except (exception.HeatException, ValueError):
             # The check of its properties tells of it.
-            boxed = False
-        return boxed or super().asks_services()
+            return False
 
     def _served(self, asked: str | None) -> set[str]:
         """The transports that are served here.
