@@ -177,3 +177,50 @@ class DeploymentStory(QueueStory):
         self.report(inputs, ["no map"])
         stack = self.wait(ident, "CREATE_FAILED")
         self.assertIn("map", stack.stack_status_reason)
+
+
+class SinkStory(QueueStory):
+    """Events that are put into a queue of the user."""
+
+    def test_events(self) -> None:
+        queue = f"story-{uuid.uuid4().hex[:8]}"
+        sink = {"type": "zaqar-queue", "target": queue, "ttl": 120}
+        ident = self.create(
+            {"word": res("Heat::RandomString")},
+            environment={"event_sinks": [sink]},
+        )
+
+        def ask(method: str, path: str) -> Any:
+            return self.cloud.session.request(
+                f"/v2/queues/{queue}{path}",
+                method,
+                endpoint_filter={"service_type": "messaging"},
+                headers={"Client-ID": str(uuid.uuid4())},
+            )
+
+        self.addCleanup(ask, "DELETE", "")
+
+        def told() -> Any:
+            answer = ask("GET", "/messages?echo=true&limit=20")
+            found = answer.json() if answer.content else {}
+            events = [each["body"] for each in found.get("messages", ())]
+            return len(events) >= 4 and events
+
+        events = self.eventually(told, "no events")
+        self.assertEqual(
+            [
+                ("CREATE", "IN_PROGRESS", "OS::Heat::Stack"),
+                ("CREATE", "IN_PROGRESS", "OS::Heat::RandomString"),
+                ("CREATE", "COMPLETE", "OS::Heat::RandomString"),
+                ("CREATE", "COMPLETE", "OS::Heat::Stack"),
+            ],
+            [
+                (
+                    each["payload"]["resource_action"],
+                    each["payload"]["resource_status"],
+                    each["payload"]["resource_type"],
+                )
+                for each in events
+            ],
+        )
+        self.assertEqual(ident, events[0]["payload"]["stack_id"])

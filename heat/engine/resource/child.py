@@ -159,7 +159,7 @@ class Tree:
 
     :ivar limit: the most resources, -1 for any number
     :ivar ignored: codes of errors that don't count
-    :ivar uses_cloud: a resource has a client of another service
+    :ivar uses_cloud: other services are asked in the owner's name
     :ivar needs_deferred: a resource can't do without the user's trust
     :ivar described: it is only asked which parameters there are: what the
         properties in the stacks below have for values is not judged

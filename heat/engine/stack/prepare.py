@@ -192,6 +192,8 @@ def check(
     if nesting is None:
         limit = int(engine.conf.max_resources_per_stack)
         tree = child.Tree(limit, frozenset(ignored), described, allows)
+        # Sinks are called in the owner's name, like services.
+        tree.uses_cloud = bool(prepared.definition.env.all_event_sinks())
         nesting = child.Nesting(tree)
     with prepared.definition.t.own_words():
         _check(engine, context, stack, prepared.definition, ignored, nesting)

@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Mapping
 from typing import Any
 
 from heat.common.i18n import _
@@ -52,6 +54,8 @@ class SwiftSignal(wait_condition.BaseWaitCondition):
         ),
     }
 
+    _read: Mapping[str, signal_box.Posted] = types.MappingProxyType({})
+
     def wanted(self, props: Any) -> tuple[str, int, float]:
         return props[self.HANDLE], props[self.COUNT], props[self.TIMEOUT]
 
@@ -67,9 +71,11 @@ class SwiftSignal(wait_condition.BaseWaitCondition):
 
         :raises ValueError: the URL of the handle is none
         """
-        box = self._box(handle)
+        # While it waits each is read once.
+        posted = self._box(handle).posted(self._read)
+        self._read = {**self._read, **{each.mark: each for each in posted}}
         known: dict[str, Any] = {}
-        for each in box.posted(()):
+        for _mark, each in sorted(self._read.items()):
             try:
                 known, _said = wait_condition.BaseWaitConditionHandle.kept(
                     known, each.details()

@@ -271,6 +271,21 @@ class SinkTest(PublishTest):
             for _context, each in Sink.made[number].seen
         ]
 
+    def test_its_stack_keeps_what_sinks_are_called_with(self):
+        """A stack without any object of a service, too."""
+        asked = []
+
+        class Delegation:
+            def ensure(self, context, stack, tree):
+                asked.append(tree.uses_cloud)
+
+        self.addCleanup(setattr, self.engine, "delegation", None)
+        self.engine.delegation = Delegation()
+        self.delete(self.make(hot({"a": res()})))
+        self.world.run()
+        self.make_with({"type": "keep", "target": "q"})
+        self.assertEqual([False, True], asked)
+
     def test_every_event_in_order(self):
         stack = self.make_with({"type": "keep", "target": "q"})
         self.assertEqual(
