@@ -12,12 +12,13 @@
 
 """A cloud of real OpenStack services, on the loopback interface.
 
-Keystone, Glance, Placement, Nova, Neutron and Cinder as released, in a
-virtual environment of their own, over a MariaDB and a RabbitMQ that are
-there. Nothing is virtualised: servers are entries of Nova's fake hypervisor,
-ports are bound by a driver without agents, volumes hold no bytes. What a
-client sees (authentication, policy, quotas, states, errors) is the real
-thing. ``python -m heat_integrationtests.openstack --help``.
+Keystone, Glance, Placement, Nova, Neutron, Cinder, Swift and Zaqar as
+released, in a virtual environment of their own, over a MariaDB and a RabbitMQ
+that are there. Nothing is virtualised: servers are entries of Nova's fake
+hypervisor, ports are bound by a driver without agents, volumes hold no bytes;
+only objects and messages are kept. What a client sees (authentication, policy,
+quotas, states, errors) is the real thing.
+``python -m heat_integrationtests.openstack --help``.
 
 =============  ===============================================================
 settings       where everything is: folder, ports, names
@@ -25,6 +26,7 @@ servers        MariaDB and RabbitMQ: access, databases, the vhost
 install        the virtual environment
 services       THE table: what runs, and in which order
 configs        the configuration files
+swift          those of Swift, and its folder
 schemas        the services' databases
 processes      starting, finding and ending processes
 seed           users, flavors, networks and so on, as tables

@@ -22,6 +22,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from heat_integrationtests.openstack import swift
 from heat_integrationtests.openstack.settings import (
     ADDRESS,
     DOMAIN,
@@ -42,11 +43,15 @@ PATIENCE = 300
 
 
 def write(settings: Settings) -> None:
-    """Write all files, and make the folders that they name."""
+    """Write all files, and make the folders that they name.
+
+    :raises CloudError: one can't be what a service needs
+    """
     for folder in ("glance/images", "glance/staging", "glance/tasks"):
         (settings.data / folder).mkdir(parents=True, exist_ok=True)
     for name in ("nova", "neutron", "cinder", "glance"):
         (settings.data / name / "lock").mkdir(parents=True, exist_ok=True)
+    swift.make_device(settings)
     for name, sections in (
         ("keystone/keystone.conf", keystone(settings)),
         ("glance/glance-api.conf", glance(settings)),
@@ -56,6 +61,8 @@ def write(settings: Settings) -> None:
         ("neutron/neutron.conf", neutron(settings)),
         ("neutron/ml2.conf", ml2()),
         ("cinder/cinder.conf", cinder(settings)),
+        ("zaqar/zaqar.conf", zaqar(settings)),
+        *swift.files(settings, _authtoken(settings, "swift")).items(),
     ):
         path = settings.etc / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -323,4 +330,37 @@ def cinder(settings: Settings) -> Sections:
         "nova": {**_login(settings, "cinder"), "interface": "internal"},
         "coordination": {"backend_url": f"file://{data}"},
         **_with_messages(settings, "cinder"),
+    }
+
+
+def zaqar(settings: Settings) -> Sections:
+    """Queues in the database, messages and subscriptions in Swift."""
+    # A token of a subscriber's trust has the scope of that, and no other.
+    trustee = {
+        key: value
+        for key, value in _login(settings, "zaqar").items()
+        if not key.startswith("project_")
+    }
+    return {
+        "DEFAULT": {"auth_strategy": "keystone"},
+        "drivers": {
+            "transport": "wsgi",
+            "management_store": "sqlalchemy",
+            "message_store": "swift",
+        },
+        "drivers:management_store:sqlalchemy": {
+            "uri": settings.database_url("zaqar")
+        },
+        "drivers:message_store:swift": {
+            "auth_url": settings.auth_url,
+            "uri": f"swift://zaqar:{settings.password}@/service",
+            "user_domain_name": DOMAIN,
+            "project_domain_name": DOMAIN,
+            "region_name": REGION,
+        },
+        # Who posts to a queue is told of by whoever subscribed to it.
+        "storage": {"message_pipeline": "zaqar.notification.notifier"},
+        "signed_url": {"secret_key": settings.password},
+        "keystone_authtoken": _authtoken(settings, "zaqar"),
+        "trustee": trustee,
     }

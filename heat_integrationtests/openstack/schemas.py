@@ -35,6 +35,7 @@ DATABASES = (
     "nova",
     "neutron",
     "cinder",
+    "zaqar",
 )
 #: Programs at a time; they compute more than they wait.
 _AT_A_TIME = 3
@@ -105,8 +106,16 @@ def _cinder(settings: Settings) -> Commands:
     return (manage("db", "sync"),)
 
 
+def _zaqar(settings: Settings) -> Commands:
+    manage = _program(settings, "zaqar-sql-db-manage", "zaqar/zaqar.conf")
+    return (manage("upgrade", "head"),)
+
+
 #: The longest first.
-_SERVICES = (_neutron, _nova, _keystone, _cinder, _glance, _placement)
+_SERVICES = (
+    *(_neutron, _nova, _keystone, _cinder),
+    *(_glance, _placement, _zaqar),
+)
 
 
 def make(settings: Settings) -> None:

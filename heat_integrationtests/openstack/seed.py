@@ -38,6 +38,8 @@ USERS = (
     ("nova", "service", _SERVICE_ROLES),
     ("neutron", "service", _SERVICE_ROLES),
     ("cinder", "service", _SERVICE_ROLES),
+    ("swift", "service", _SERVICE_ROLES),
+    ("zaqar", "service", _SERVICE_ROLES),
     ("heat", "service", _SERVICE_ROLES),
     ("demo", "demo", _OWNER_ROLES),
     ("other", "other", _OWNER_ROLES),
@@ -55,6 +57,8 @@ CATALOGUE = (
     ("block-storage", "cinder", "cinder", "/v3/%(project_id)s"),
     # The name that clients of some years ago ask for.
     ("volumev3", "cinderv3", "cinder", "/v3/%(project_id)s"),
+    ("object-store", "swift", "swift", "/v1/AUTH_%(project_id)s"),
+    ("messaging", "zaqar", "zaqar", ""),
 )
 
 FLAVORS = (

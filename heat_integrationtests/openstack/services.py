@@ -58,6 +58,7 @@ def _api(name: str, module: str, listener: str, *more: str) -> Service:
 
 
 _NOVA = ("--config-file", "{etc}/nova/nova.conf")
+_ZAQAR = ("--config-file", "{etc}/zaqar/zaqar.conf")
 _CINDER = ("--config-file", "{etc}/cinder/cinder.conf")
 
 SERVICES = (
@@ -67,6 +68,12 @@ SERVICES = (
     _api("nova-api", "nova.wsgi.osapi_compute", "nova"),
     _api("neutron-api", "neutron.wsgi.api", "neutron"),
     _api("cinder-api", "cinder.wsgi.api", "cinder", *_CINDER),
+    Service(
+        "swift",
+        ("python", "-m", "heat_cloud_swift", "{etc}/swift"),
+        listener="swift",
+    ),
+    _api("zaqar-api", "heat_cloud_zaqar", "zaqar", *_ZAQAR),
     Service(
         "nova-conductor",
         ("nova-conductor", *_NOVA),

@@ -32,7 +32,10 @@ FIRST_PORT = 21500
 #: So many deployments of Heat may use a cloud at the same time.
 HEATS = 2
 #: Each listens on the first port plus its place here.
-LISTENERS = ("keystone", "glance", "placement", "nova", "neutron", "cinder")
+LISTENERS = (
+    *("keystone", "glance", "placement", "nova", "neutron", "cinder"),
+    *("swift", "swift-account", "swift-container", "swift-object", "zaqar"),
+)
 
 #: Environment variables that choose, and what holds without them.
 FOLDER = "HEAT_CLOUD_DIR"

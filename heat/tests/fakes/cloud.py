@@ -38,6 +38,8 @@ SERVICES = {
     "block-storage": f"http://volume/v3/{PROJECT}",
     "identity": AUTH,
     "image": "http://image",
+    "messaging": "http://message",
+    "object-store": f"http://object/v1/AUTH_{PROJECT}",
 }
 
 
