@@ -9,10 +9,10 @@
 #    WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
 #    License for the specific language governing permissions and limitations
 #    under the License.
-"""Small objects in an object store, as signals and metadata travel in them.
+"""Containers of an object store, and small objects in them.
 
-Such an object is written by whoever has its URL, so that what is read of it
-has a limit.
+Signals and metadata travel in such objects. Whoever has the URL of one writes
+it, so that what is read of it has a limit.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ SERVICE = "swift"
 #: Most bytes that are read of an object.
 MAX_BYTES = 1024 * 1024
 
+#: What metadata of a container, and of the account, begin with.
+META, ACCOUNT_META = "X-Container-Meta-", "X-Account-Meta-"
 #: Where a container has the key by which URLs into it are signed. An account
 #: has one, too, but that is the user's.
-KEY = "X-Container-Meta-Temp-URL-Key"
+KEY = f"{META}Temp-URL-Key"
 #: Has it keep every version of its objects.
 KEEPS = "X-Versions-Enabled"
 #: Where older versions of its objects go, in stores of old.
@@ -82,19 +84,20 @@ class Container:
         return path if name is None else f"{path}/{parse.quote(name)}"
 
     def _do(self, method: str, path: str, **kwargs: Any) -> Any:
-        return errors.call(
-            SERVICE,
-            lambda: self._client.request(
-                path, method, raise_exc=True, log=False, **kwargs
-            ),
-            idempotent=True,
-        )
+        return _ask(self._client, method, path, **kwargs)
 
     # -- the container -------------------------------------------------------
 
-    def make(self, headers: Mapping[str, str] | None = None) -> None:
+    def make(self, headers: Mapping[str, Any] | None = None) -> None:
         """Make it; where it is already, it gets the headers."""
-        self._do("PUT", self._url(), headers=dict(headers or {}))
+        self._do("PUT", self._url(), headers=_encoded(headers or {}))
+
+    def headers(self) -> dict[str, str]:
+        """What the store tells of it.
+
+        :raises NotFound: there is no such container
+        """
+        return dict(self._do("HEAD", self._url()).headers)
 
     def make_versioned(self, headers: Mapping[str, str]) -> None:
         """Make it, and have older versions of its objects kept.
@@ -158,12 +161,12 @@ class Container:
 
         :raises EntityNotFound: nothing says where the store is
         """
-        base = self._client.get_endpoint()
+        base = root(self._client)
         if not base:
             raise exception.EntityNotFound(
                 entity="Service endpoint", name="object-store"
             )
-        url = f"{str(base).rstrip('/')}{self._url(name)}"
+        url = f"{base}{self._url(name)}"
         return temp_urls.signed(url, method, key)
 
     def delete(self) -> None:
@@ -180,6 +183,14 @@ class Container:
             except errors.NotFound:
                 continue
 
+    def delete_empty(self) -> None:
+        """Delete it.
+
+        :raises NotFound: there is no such container
+        :raises Conflict: something is in it
+        """
+        self._do("DELETE", self._url())
+
     def clear(self) -> None:
         """Delete its objects, in all their versions."""
         for row in list(self._rows(versions="")):
@@ -187,23 +198,32 @@ class Container:
 
     # -- its objects ---------------------------------------------------------
 
-    def _rows(self, **query: str) -> Iterator[Mapping[str, Any]]:
+    def _page(self, **query: str) -> list[Mapping[str, Any]]:
         """What the store lists; nothing where there is no such container."""
+        asked = parse.urlencode({"format": "json", **query})
+        try:
+            answer = self._do("GET", f"{self._url()}?{asked}")
+        except errors.NotFound:
+            return []
+        return list(answer.json() if answer.content else ())
+
+    def _rows(self, **query: str) -> Iterator[Mapping[str, Any]]:
+        """The same, page by page."""
         marker: dict[str, str] = {}
-        while True:
-            asked = parse.urlencode({"format": "json", **query, **marker})
-            try:
-                answer = self._do("GET", f"{self._url()}?{asked}")
-            except errors.NotFound:
-                return
-            page = answer.json() if answer.content else []
+        while page := self._page(**query, **marker):
             yield from page
-            if not page:
-                return
             last = page[-1]
             marker = {"marker": str(last["name"])}
-            if last.get("version_id"):
-                marker["version_marker"] = str(last["version_id"])
+            if version := last.get("version_id"):
+                marker["version_marker"] = str(version)
+
+    def some(self, number: int) -> list[tuple[str, str | None]]:
+        """Names and versions of its first objects.
+
+        :param number: of how many at most
+        """
+        rows = self._page(versions="", limit=str(number))
+        return [(str(row["name"]), _version(row)) for row in rows]
 
     def names(self, prefix: str) -> list[str]:
         """The objects whose names begin so, sorted."""
@@ -275,10 +295,43 @@ def _version(row: Mapping[str, Any]) -> str | None:
     return None if found in (None, "null") else str(found)
 
 
+def describe(client: Any, values: Mapping[str, Any]) -> None:
+    """Set metadata of the account, beside those it has.
+
+    :raises ServiceError: the store refuses, or fails
+    """
+    headers = {f"{ACCOUNT_META}{key}": values[key] for key in values}
+    _ask(client, "POST", "", headers=_encoded(headers))
+
+
+def root(client: Any) -> str:
+    """The address of the account, without a slash at its end."""
+    return str(client.get_endpoint() or "").rstrip("/")
+
+
+def _ask(client: Any, method: str, path: str, **kwargs: Any) -> Any:
+    return errors.call(
+        SERVICE,
+        lambda: client.request(
+            path, method, raise_exc=True, log=False, **kwargs
+        ),
+        # Nothing here becomes another thing when it is done twice.
+        idempotent=True,
+    )
+
+
+def _encoded(headers: Mapping[str, Any]) -> dict[str, str]:
+    """Headers as they are sent: each value's UTF-8 bytes."""
+    return {
+        key: str(value).encode().decode("latin-1")
+        for key, value in headers.items()
+    }
+
+
 def located(client: Any, url: str) -> tuple[Container, str] | None:
     """The container and the name of the object that a URL leads to; None:
     it leads out of the project's store."""
-    base = parse.urlsplit(str(client.get_endpoint() or "")).path.rstrip("/")
+    base = parse.urlsplit(root(client)).path
     path = parse.urlsplit(url).path
     if not path.startswith(f"{base}/"):
         return None

@@ -20,9 +20,8 @@ from urllib import parse
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import errors
+from heat.engine.clients import errors, object_store
 from heat.engine.resource import link, notation, outcomes
-from heat.engine.resources.openstack.swift import account
 
 _READ, _WRITE = "X-Container-Read", "X-Container-Write"
 _META, _ACCOUNT_META = "X-Container-Meta", "X-Account-Meta"
@@ -31,7 +30,7 @@ _PURGE = "PurgeOnDelete"
 _MAX_NAME = 256
 #: Tells of a container whose name a user chose which row has it: another
 #: may take it over, as a replacement with the same name does.
-_MARK = f"{account.CONTAINER_META}Heat-Resource"
+_MARK = f"{object_store.META}Heat-Resource"
 _MARKED = "mark"
 #: Objects that are deleted between two looks at the clock.
 _BATCH = 50
@@ -76,9 +75,9 @@ class Container(link.Link):
                 % _MAX_NAME,
             )
 
-    def account(self) -> account.Account:
-        """The account that it is in."""
-        return account.Account(self.client)
+    def at(self, name: str) -> object_store.Container:
+        """The container of that name."""
+        return object_store.Container(self.client(), name)
 
     def shown(self) -> dict[str, Any]:
         """The headers of the container.
@@ -86,7 +85,7 @@ class Container(link.Link):
         :raises heat.common.exception.EntityNotFound: it is gone
         """
         try:
-            return self.account().show(self.resource_id or "")
+            return self.at(self.resource_id or "").headers()
         except errors.NotFound:
             raise exception.EntityNotFound(
                 entity="Container", name=self.resource_id
@@ -97,12 +96,12 @@ class Container(link.Link):
     def connect(self, properties: Any) -> None:
         name = self.resource_id or self._wanted_name(properties)
         if properties[_ACCOUNT_META]:
-            self.account().set_meta(properties[_ACCOUNT_META])
+            object_store.describe(self.client(), properties[_ACCOUNT_META])
         headers = self._headers(properties)
         if properties["name"]:
             headers[_MARK] = str(self.uuid)
             headers = {**self._leftovers(name), **headers}
-        self.account().put(name, headers)
+        self.at(name).make(headers)
         self.resource_id_set(name)
         self._note(headers.get(_MARK))
 
@@ -116,7 +115,7 @@ class Container(link.Link):
     @staticmethod
     def _headers(properties: Any) -> dict[str, Any]:
         found = {
-            f"{account.CONTAINER_META}{key}": value
+            f"{object_store.META}{key}": value
             for key, value in (properties[_META] or {}).items()
         }
         for key in (_READ, _WRITE):
@@ -128,7 +127,7 @@ class Container(link.Link):
         """What is to be taken off a container of another row of Heat's,
         which its replacement has the name and the objects of."""
         try:
-            found = self.account().show(name)
+            found = self.at(name).headers()
         except errors.NotFound:
             return {}
         if not _value(found, _MARK):
@@ -137,7 +136,7 @@ class Container(link.Link):
         return {
             key.title(): ""
             for key in found
-            if key.title().startswith((account.CONTAINER_META, _READ, _WRITE))
+            if key.title().startswith((object_store.META, _READ, _WRITE))
         }
 
     def find_made(self) -> str | None:
@@ -146,7 +145,7 @@ class Container(link.Link):
         tried.append(self.properties.get_user_value("name"))
         for name in filter(None, tried):
             try:
-                found = self.account().show(name)
+                found = self.at(name).headers()
             except errors.NotFound:
                 continue
             if _value(found, _MARK) == self.uuid or name == tried[0]:
@@ -179,7 +178,7 @@ class Container(link.Link):
             return True
         try:
             if not self._is_anothers():
-                self.account().delete(self.resource_id)
+                self.at(self.resource_id).delete_empty()
         except errors.NotFound:
             return True
         except errors.Conflict as exc:
@@ -187,7 +186,7 @@ class Container(link.Link):
         return True
 
     def _is_anothers(self) -> bool:
-        mark = _value(self.account().show(self.resource_id or ""), _MARK)
+        mark = _value(self.at(self.resource_id or "").headers(), _MARK)
         return bool(mark) and mark != self.data().get(_MARKED)
 
     def _make_room(self, token: Any, refusal: Exception) -> None:
@@ -197,7 +196,7 @@ class Container(link.Link):
         :raises heat.common.exception.Error: it must not be emptied
         """
         name = self.resource_id or ""
-        found = self.account().some_objects(name, _BATCH)
+        found = self.at(name).some(_BATCH)
         if not found:
             # The count may be behind what was deleted last.
             token["tries"] += 1
@@ -214,7 +213,7 @@ class Container(link.Link):
                 % name
             )
         for each, version in found:
-            self.account().delete_object(name, each, version)
+            self.at(name).remove(each, version)
         raise outcomes.PollDelay(0)
 
     # -- look ----------------------------------------------------------------
@@ -240,7 +239,7 @@ class Container(link.Link):
             return self.shown()
         if name in _COUNTS:
             return int(_value(self.shown(), _COUNTS[name]) or 0)
-        root = self.account().url()
+        root = object_store.root(self.client())
         return {
             "DomainName": parse.urlsplit(root).hostname,
             "RootURL": root,
