@@ -197,7 +197,9 @@ def _down(settings: Settings) -> list[str]:
     return [
         service.name
         for service in services.SERVICES
-        if not service.listener and service.name not in up
+        if service.name.startswith(("nova-", "cinder-"))
+        and not service.listener
+        and service.name not in up
     ]
 
 

@@ -54,7 +54,9 @@ def write(settings: Settings) -> None:
     swift.make_device(settings)
     for name, sections in (
         ("keystone/keystone.conf", keystone(settings)),
+        ("barbican/barbican.conf", barbican(settings)),
         ("glance/glance-api.conf", glance(settings)),
+        ("octavia/octavia.conf", octavia(settings)),
         ("placement/placement.conf", placement(settings)),
         ("nova/nova.conf", nova(settings)),
         ("nova/nova-compute.conf", nova_compute(settings)),
@@ -69,6 +71,7 @@ def write(settings: Settings) -> None:
         path.write_text(_ini(sections))
         path.chmod(0o600)
     for name in (
+        "barbican/barbican-api-paste.ini",
         "nova/api-paste.ini",
         "neutron/api-paste.ini",
         "cinder/api-paste.ini",
@@ -88,6 +91,8 @@ def _ini(sections: Sections) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: Of 32 bytes, in base64.
+_NO_SECRET_KEY = "dGVzdHMgb25seTogdGhpcyBpcyBub3Qgc2VjcmV0ISE="
 _NODE = "7c0c3a52-2f0e-4d55-9c5b-0a4f3c1d7e01\n"
 _COMMON = ("name", "status", "metadata", "created_at", "updated_at")
 #: What Cinder's lists may be filtered by; its package ships no such file.
@@ -169,6 +174,21 @@ def keystone(settings: Settings) -> Sections:
     }
 
 
+def barbican(settings: Settings) -> Sections:
+    return {
+        "DEFAULT": {
+            "host_href": settings.url("barbican"),
+            "transport_url": settings.rabbit,
+        },
+        "database": _database(settings, "barbican"),
+        "keystone_authtoken": _authtoken(settings, "barbican"),
+        # A worker makes what is ordered, so that an order takes its time.
+        "queue": {"enable": "true"},
+        "simple_crypto_plugin": {"kek": _NO_SECRET_KEY},
+        "oslo_messaging_rabbit": {"heartbeat_timeout_threshold": 0},
+    }
+
+
 def glance(settings: Settings) -> Sections:
     data = settings.data / "glance"
     return {
@@ -190,6 +210,23 @@ def glance(settings: Settings) -> Sections:
             "config_file": settings.etc / "glance/glance-api-paste.ini",
         },
         "oslo_concurrency": {"lock_path": data / "lock"},
+    }
+
+
+def octavia(settings: Settings) -> Sections:
+    """No worker: the provider does all in the API's process."""
+    return {
+        "DEFAULT": {"transport_url": settings.rabbit},
+        "api_settings": {
+            "auth_strategy": "keystone",
+            "enabled_provider_drivers": "heat_cloud:Forwards nothing",
+            "default_provider_driver": "heat_cloud",
+        },
+        "controller_worker": {"compute_driver": "compute_noop_driver"},
+        "database": _database(settings, "octavia"),
+        "keystone_authtoken": _authtoken(settings, "octavia"),
+        "service_auth": _login(settings, "octavia"),
+        "neutron": _login(settings, "octavia"),
     }
 
 

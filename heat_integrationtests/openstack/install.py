@@ -31,12 +31,14 @@ _REQUIREMENTS = _HERE / "requirements.txt"
 _CONSTRAINTS = _HERE / "constraints.txt"
 PLUGINS = _HERE / "plugins"
 
-#: Neutron finds its drivers by entry points only, so the folder with ours is
+#: Neutron and Octavia find drivers by entry points only, so the folder is
 #: made known to the environment as a distribution.
 _METADATA = "Metadata-Version: 2.1\nName: heat-cloud-plugins\nVersion: 1\n"
 _ENTRY_POINTS = """\
 [neutron.ml2.mechanism_drivers]
 heat_cloud = heat_cloud_network:InstantDriver
+[octavia.api.drivers]
+heat_cloud = heat_cloud_balancer:InstantDriver
 """
 
 

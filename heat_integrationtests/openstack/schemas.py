@@ -28,7 +28,9 @@ from heat_integrationtests.openstack.settings import (
 
 DATABASES = (
     "keystone",
+    "barbican",
     "glance",
+    "octavia",
     "placement",
     "nova_api",
     "nova_cell0",
@@ -70,9 +72,20 @@ def _keystone(settings: Settings) -> Commands:
     )
 
 
+def _barbican(settings: Settings) -> Commands:
+    url = settings.database_url("barbican")
+    program = settings.program("barbican-db-manage")
+    return ((program, "--dburl", url, "upgrade"),)
+
+
 def _glance(settings: Settings) -> Commands:
     manage = _program(settings, "glance-manage", "glance/glance-api.conf")
     return (manage("db_sync"),)
+
+
+def _octavia(settings: Settings) -> Commands:
+    manage = _program(settings, "octavia-db-manage", "octavia/octavia.conf")
+    return (manage("upgrade", "head"),)
 
 
 def _placement(settings: Settings) -> Commands:
@@ -113,7 +126,7 @@ def _zaqar(settings: Settings) -> Commands:
 
 #: The longest first.
 _SERVICES = (
-    *(_neutron, _nova, _keystone, _cinder),
+    *(_neutron, _nova, _keystone, _cinder, _octavia, _barbican),
     *(_glance, _placement, _zaqar),
 )
 

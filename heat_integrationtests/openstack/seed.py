@@ -33,7 +33,9 @@ _SERVICE_ROLES = ("admin", "service")
 _OWNER_ROLES = ("member", "reader", "heat_stack_owner")
 #: user, project, roles; all in the default domain
 USERS = (
+    ("barbican", "service", _SERVICE_ROLES),
     ("glance", "service", _SERVICE_ROLES),
+    ("octavia", "service", _SERVICE_ROLES),
     ("placement", "service", _SERVICE_ROLES),
     ("nova", "service", _SERVICE_ROLES),
     ("neutron", "service", _SERVICE_ROLES),
@@ -50,7 +52,9 @@ LOGINS["heat"] = "service"
 
 #: type, name, listener, path
 CATALOGUE = (
+    ("key-manager", "barbican", "barbican", ""),
     ("image", "glance", "glance", ""),
+    ("load-balancer", "octavia", "octavia", ""),
     ("placement", "placement", "placement", ""),
     ("compute", "nova", "nova", "/v2.1"),
     ("network", "neutron", "neutron", ""),

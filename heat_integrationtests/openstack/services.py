@@ -59,11 +59,14 @@ def _api(name: str, module: str, listener: str, *more: str) -> Service:
 
 _NOVA = ("--config-file", "{etc}/nova/nova.conf")
 _ZAQAR = ("--config-file", "{etc}/zaqar/zaqar.conf")
+_OCTAVIA = ("--config-file", "{etc}/octavia/octavia.conf")
 _CINDER = ("--config-file", "{etc}/cinder/cinder.conf")
 
 SERVICES = (
     _api("keystone", "keystone.wsgi.api", "keystone"),
+    _api("barbican-api", "heat_cloud_secrets", "barbican", "{etc}/barbican"),
     _api("glance-api", "glance.wsgi.api", "glance"),
+    _api("octavia-api", "octavia.wsgi.api", "octavia", *_OCTAVIA),
     _api("placement-api", "placement.wsgi.api", "placement"),
     _api("nova-api", "nova.wsgi.osapi_compute", "nova"),
     _api("neutron-api", "neutron.wsgi.api", "neutron"),
@@ -85,6 +88,13 @@ SERVICES = (
         ("nova-scheduler", *_NOVA),
         AFTER_IDENTITY,
         queues=("scheduler",),
+    ),
+    # Makes what is ordered.
+    Service(
+        "barbican-worker",
+        ("python", "-m", "heat_cloud_secrets", "{etc}/barbican"),
+        AFTER_IDENTITY,
+        queues=("barbican.workers",),
     ),
     Service(
         "cinder-scheduler",

@@ -45,6 +45,9 @@ RABBIT = "HEAT_TEST_RABBIT_URL"
 DEFAULT_MYSQL = "mysql+pymysql://root@127.0.0.1:3306"
 DEFAULT_RABBIT = "rabbit://guest:guest@127.0.0.1:5672/"
 
+# Behind the others, so that these keep their ports.
+LISTENERS += ("barbican", "octavia")
+
 
 class CloudError(Exception):
     """The cloud can't be had; the text says why, for a person."""

@@ -142,12 +142,17 @@ class Rest:
             response = self._adapter().request(
                 self._path + path, method, raise_exc=False, **more
             )
-            sdk_exceptions.raise_from_response(response)
+            self.judge(response)
             return response.json() if response.content else None
 
         if idempotent is None:
             idempotent = method != "POST"
         return errors.call(self._service, send, idempotent=idempotent)
+
+    @staticmethod
+    def judge(response: Any) -> None:
+        """Raise what the library makes of an answer that is an error."""
+        sdk_exceptions.raise_from_response(response)
 
     def _inner(self, body: Any) -> dict[str, Any]:
         return dict(body.get(self._key, body)) if body else {}

@@ -25,7 +25,12 @@ from openstack import exceptions as sdk_exceptions
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.clients import client_plugin, collection, errors
+from heat.engine.clients import (
+    barbican,
+    client_plugin,
+    collection,
+    errors,
+)
 
 _AGENT = "heat"
 
@@ -73,8 +78,9 @@ class HeatPlugin(client_plugin.ClientPlugin):
         """An adapter of the service of a region, or of another cloud.
 
         :param region: None: the one that this service uses
-        :param credential: id of a secret of the key manager that says how to
-            log in to another cloud: ``{"auth_type": ..., "auth": {...}}``
+        :param credential: id or reference of a secret of the key manager
+            that says how to log in to another cloud:
+            ``{"auth_type": ..., "auth": {...}}``
         :param ca_cert: file of certificates to trust; None: as configured
         :param insecure: trust any certificate
         :raises heat.common.exception.AuthorizationFailure: the secret says
@@ -106,7 +112,7 @@ class HeatPlugin(client_plugin.ClientPlugin):
             lambda: (
                 self.keystone_session(self.service)
                 .get(
-                    f"/v1/secrets/{credential}/payload",
+                    f"/v1/secrets/{barbican.plain_id(credential)}/payload",
                     endpoint_filter={
                         "service_type": "key-manager",
                         "interface": self.interface(self.service),

@@ -30,12 +30,14 @@ from heat.engine.clients import session as sessions
 
 #: name -> module and class
 _OURS = {
+    "barbican": "heat.engine.clients.barbican:BarbicanPlugin",
     "cinder": "heat.engine.clients.cinder:CinderPlugin",
     "glance": "heat.engine.clients.glance:GlancePlugin",
     "heat": "heat.engine.clients.heat:HeatPlugin",
     "keystone": "heat.engine.clients.keystone:KeystonePlugin",
     "neutron": "heat.engine.clients.neutron:NeutronPlugin",
     "nova": "heat.engine.clients.nova:NovaPlugin",
+    "octavia": "heat.engine.clients.octavia:OctaviaPlugin",
     "openstack": "heat.engine.clients.openstack:OpenStackPlugin",
     "swift": "heat.engine.clients.swift:SwiftPlugin",
     "zaqar": "heat.engine.clients.zaqar:ZaqarPlugin",

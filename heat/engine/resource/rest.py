@@ -50,6 +50,8 @@ CONFLICT_TRIES = 15
 class RestResource(rest_found.FindableObject):
     """One object of one service. Sub-classes declare."""
 
+    #: seconds between two looks at an object that is not ready
+    poll_seconds: ClassVar[float] = POLL_SECONDS
     #: key of the object that tells its state; None: it has none
     status_key: ClassVar[str | None] = None
     #: states that pass; any other that is not in ``bad`` is final and good
@@ -113,7 +115,7 @@ class RestResource(rest_found.FindableObject):
             return
         plugin = self.client_plugin()
         if passing.is_in(plugin, str(self.entity), state, ident):
-            raise outcomes.PollDelay(POLL_SECONDS)
+            raise outcomes.PollDelay(self.poll_seconds)
 
     def is_ready(self) -> bool:
         """Whether the object's state is final and good.
@@ -126,7 +128,7 @@ class RestResource(rest_found.FindableObject):
         shown = self.shown()
         status = self.judge(shown)
         if status in self.pending:
-            raise outcomes.PollDelay(POLL_SECONDS)
+            raise outcomes.PollDelay(self.poll_seconds)
         return True
 
     def judge(self, shown: Mapping[str, Any]) -> str:
@@ -238,7 +240,7 @@ class RestResource(rest_found.FindableObject):
         if str(shown.get(self.status_key or "") or "").upper() in self.gone:
             return True
         self.judge_deleting(shown)
-        raise outcomes.PollDelay(POLL_SECONDS)
+        raise outcomes.PollDelay(self.poll_seconds)
 
     def judge_deleting(self, shown: Mapping[str, Any]) -> None:
         """Look at an object that is being deleted.

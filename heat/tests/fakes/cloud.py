@@ -40,6 +40,8 @@ SERVICES = {
     "image": "http://image",
     "messaging": "http://message",
     "object-store": f"http://object/v1/AUTH_{PROJECT}",
+    "key-manager": "http://keys",
+    "load-balancer": "http://balancer",
 }
 
 

@@ -27,6 +27,8 @@ from heat.engine.clients import cache, errors
 
 #: constraint -> kind of object in that client's service
 _KINDS = {
+    "barbican.container": "container",
+    "barbican.secret": "secret",
     "cinder.qos_specs": "qos_spec",
     "cinder.snapshot": "snapshot",
     "cinder.backup": "backup",
@@ -53,6 +55,14 @@ _KINDS = {
     "nova.host": "host",
     "nova.keypair": "keypair",
     "nova.server": "server",
+    "octavia.availabilityzone": "availability_zone",
+    "octavia.availabilityzoneprofile": "availability_zone_profile",
+    "octavia.flavor": "flavor",
+    "octavia.flavorprofile": "flavorprofile",
+    "octavia.l7policy": "l7policy",
+    "octavia.listener": "listener",
+    "octavia.loadbalancer": "loadbalancer",
+    "octavia.pool": "pool",
 }
 
 

@@ -41,8 +41,9 @@ class RemoteStack(rest.RestResource):
         context map{
             ca_cert string (update) -- File with the certificates that the
                 -- service's own is checked with.
-            credential_secret_id string (update) -- Id of a secret of the key
-                -- manager that says how to log in to another cloud.
+            credential_secret_id string (update) -- Id or reference of a
+                -- secret of the key manager that says how to log in to
+                -- another cloud.
             insecure boolean (update, =false) -- The service's certificate is
                 -- not checked.
             region_name string -- Region that the stack is made in; this one
