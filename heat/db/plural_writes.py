@@ -117,12 +117,28 @@ def _written(statement: sa.Update, names: frozenset[str]) -> dict[str, Any]:
 
     :param names: its parameters: those that it does not mention are columns
     """
-    found = dict(alike.set_by(statement))
+    table = statement.table
+    found = {
+        name: _typed(value, table.c[name])
+        for name, value in alike.set_by(statement)
+    }
     bound = {each.key for each in alike.bound(statement)}
     for name in sorted(names - bound):
-        column = statement.table.c[name]
-        found[name] = sa.bindparam(name, type_=column.type)
+        found[name] = sa.bindparam(name, type_=table.c[name].type)
     return found
+
+
+def _typed(value: Any, column: sa.ColumnElement[Any]) -> Any:
+    """What is written, with the type of its column.
+
+    SQLAlchemy gives a parameter that type where it stands alone, not where
+    it is one of several cases.
+    """
+    if not (isinstance(value, sa.BindParameter) and value.required):
+        return value
+    if not isinstance(value.type, sa.types.NullType):
+        return value
+    return sa.bindparam(value.key, type_=column.type)
 
 
 @functools.lru_cache(maxsize=512)

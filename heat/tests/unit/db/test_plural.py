@@ -151,6 +151,8 @@ class Life:
                 "status_reason": value,
                 "rsrc_prop_data_id": kept,
                 "attr_data_id": None if value else kept,
+                "requires": [self.number] if value else [],
+                "metadata": {"of": self.number} if value else {},
             },
         )
         marked = sync_points.mark_done(
@@ -341,6 +343,24 @@ class SameTest(backends.DatabaseTestCase):
             ]
         )
         self.assertEqual([f"s{at}" for at in range(5)], names)
+
+    def test_values_keep_their_types(self):
+        """Lists and maps are texts in the database, each as alone."""
+        deeds = [[("claim", [0]), ("finish", "0-0", "done")]]
+        deeds.append([("claim", [0]), ("finish", "1-0", "done")])
+        self.assertTrue(self.check(deeds))
+        rows = self.one.read(
+            lambda conn: [
+                row
+                for at in range(len(deeds))
+                for row in resources.list_for_stack(conn, stack_id(at))
+                if row.status_reason == "done"
+            ]
+        )
+        self.assertEqual(
+            [((0,), {"of": 0}), ((1,), {"of": 1})],
+            [(row.requires, row.metadata) for row in rows],
+        )
 
     def test_each_is_told_its_own_number(self):
         def work(number):
