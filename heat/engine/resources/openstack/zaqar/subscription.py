@@ -25,6 +25,8 @@ _OPTIONS, _SUBSCRIBER, _TTL = "options", "subscriber", "ttl"
 #: Key of the options that a subscription with a trust has.
 _TRUST = "trust_id"
 _WITH_TRUST = "trust+"
+#: So often a subscription is asked for again: half a minute.
+_TRUST_TRIES = 10
 
 
 class Subscription(zaqar.ZaqarResource):
@@ -72,7 +74,11 @@ class Subscription(zaqar.ZaqarResource):
     # -- create, update, delete ----------------------------------------------
 
     def make(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        made = self.ask("POST", self.path(), body=dict(body))
+        # Keystone may take one trust of the same two a second, and there may
+        # be many subscriptions.
+        made = self.ask(
+            "POST", self.path(), body=dict(body), retries=_TRUST_TRIES
+        )
         return {"id": made["subscription_id"]}
 
     def create_body(self, properties: Any) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def ask(
     body: Any = None,
     params: Mapping[str, Any] | None = None,
     kind: str | None = None,
+    retries: int | None = None,
 ) -> Any:
     """Call the service.
 
@@ -48,6 +49,8 @@ def ask(
 
     :param client: gives the adapter (made late: it asks for the catalogue)
     :param kind: type of the body, None: JSON
+    :param retries: how often it is sent again while the service fails; None:
+        as the options say
     :returns: the decoded body, None when there is none
     :raises heat.engine.clients.errors.ServiceError: as it answers
     """
@@ -69,7 +72,7 @@ def ask(
             raise
         return response.json() if response.content else None
 
-    return errors.call(_SERVICE, send, idempotent=True)
+    return errors.call(_SERVICE, send, idempotent=True, retries=retries)
 
 
 def _words(response: Any) -> str:

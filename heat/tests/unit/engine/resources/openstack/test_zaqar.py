@@ -19,6 +19,7 @@ import json
 import uuid
 from urllib import parse
 
+import fixtures
 import requests_mock
 
 from heat.common import exception
@@ -43,6 +44,8 @@ class Zaqar:
     def __init__(self, mock):
         self.queues: dict[str, dict] = {}
         self.subscriptions: dict[str, dict] = {}
+        # So many are refused for the moment.
+        self.crowded = 0
         self.asked: list[tuple[str, str, object]] = []
         self.kinds: list[str] = []
         versions = [
@@ -117,6 +120,9 @@ class Zaqar:
         return 204, None
 
     def _serve_subscription(self, method, path, body):
+        if method == "POST" and self.crowded:
+            self.crowded -= 1
+            return 503, {"title": "Busy", "description": "try again"}
         if method == "POST":
             ident = str(uuid.uuid4())
             trust = body["subscriber"].startswith("trust+")
@@ -240,6 +246,17 @@ class QueueTest(ZaqarCase):
 
 
 class SubscriptionTest(ZaqarCase):
+    def test_asked_for_until_there_is_room(self):
+        """Trusts of the same two are taken one a second."""
+        self.useFixture(
+            fixtures.MonkeyPatch("heat.engine.clients.errors.FIRST_PAUSE", 0)
+        )
+        self.zaqar.crowded = 7
+        rsrc = self.created(
+            "Subscription", queue_name="q", subscriber="http://one"
+        )
+        self.assertIn(rsrc.resource_id, self.zaqar.subscriptions)
+
     def test_whole_life(self):
         rsrc = self.created(
             "Subscription", queue_name="q", subscriber="http://one", ttl=60
