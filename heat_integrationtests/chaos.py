@@ -269,7 +269,12 @@ class Group(Stack):
                         "value": {"get_param": "value"},
                         "update_replace": {"get_param": "replace"},
                     },
-                }
+                },
+                # It stands for nothing, and requires what does.
+                "told": {
+                    "type": "OS::Heat::Value",
+                    "properties": {"value": {"get_attr": ["r", "output"]}},
+                },
             },
         }
     )
