@@ -20,7 +20,6 @@ plain id is good, too.
 from __future__ import annotations
 
 import base64
-import contextlib
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -39,23 +38,10 @@ def plain_id(reference: str) -> str:
     return reference.rstrip("/").rpartition("/")[2]
 
 
-def judge(response: Any) -> None:
-    """Raise what an answer says that is an error, in the service's words.
-
-    The library would take the title, which says nothing.
-    """
-    try:
-        sdk_exceptions.raise_from_response(response)
-    except sdk_exceptions.HttpException as exc:
-        with contextlib.suppress(ValueError, AttributeError):
-            exc.details = response.json().get("description") or exc.details
-        raise
-
-
 class Referred(collection.Rest):
     """Objects whose bodies are bare, and say by a reference who they are."""
 
-    judge = staticmethod(judge)
+    judge = staticmethod(collection.judge_described)
 
     def _inner(self, body: Any) -> dict[str, Any]:
         found = dict(body or {})
@@ -143,7 +129,7 @@ class BarbicanPlugin(sdk.SdkPlugin):
             answer = self.adapter().get(
                 path, headers={"Accept": kind}, raise_exc=False
             )
-            judge(answer)
+            collection.judge_described(answer)
             return bytes(answer.content)
 
         return kind, errors.call(self.service, read, idempotent=True)

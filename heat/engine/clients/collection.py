@@ -20,6 +20,7 @@ and repeat what may be repeated.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -240,3 +241,16 @@ class Managed:
     def list(self, **filters: Any) -> list[dict[str, Any]]:
         found = self.call("list", **self._list_filters(filters))
         return [self._plain(each) for each in found]
+
+
+def judge_described(response: Any) -> None:
+    """Raise what an answer says that is an error, in the service's words.
+
+    The library would take the title, which says nothing.
+    """
+    try:
+        sdk_exceptions.raise_from_response(response)
+    except sdk_exceptions.HttpException as exc:
+        with contextlib.suppress(ValueError, AttributeError):
+            exc.details = response.json().get("description") or exc.details
+        raise

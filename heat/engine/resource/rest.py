@@ -286,3 +286,10 @@ class RestResource(rest_found.FindableObject):
         if self.resource_id is None:
             return None
         return self.shown().get(self.attribute_keys.get(name, name))
+
+
+def refused(name: str, why: str) -> exception.StackValidationFailed:
+    """What a property's value is refused with."""
+    return exception.StackValidationFailed(
+        path=["properties", name], message=why
+    )

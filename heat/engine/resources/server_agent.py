@@ -26,7 +26,6 @@ from heat.common import exception
 from heat.common.i18n import _
 from heat.engine.clients import (
     message_queue,
-    object_store,
     settings,
     stack_domain,
 )
@@ -53,9 +52,6 @@ _COLLECTORS = {
 
 # Keys of the data: where the copy of the metadata is.
 _CONTAINER, _OBJECT = "metadata_container", "metadata_object"
-
-# With it the name of a container has 256 bytes at most.
-_LONGEST = 60
 
 
 class PolledServer(stack_user.StackUser):
@@ -153,7 +149,7 @@ class PolledServer(stack_user.StackUser):
 
     def _by_url(self, where: dict[str, Any]) -> dict[str, Any]:
         """What the agent needs to read the copy."""
-        container = self._container(where.get("container"))
+        container = signal_box.container(self, where.get("container"))
         name = where.get("object") or str(self.uuid)
         before = self.data()
         if _OBJECT in before and (container.name, name) != (
@@ -168,24 +164,17 @@ class PolledServer(stack_user.StackUser):
         self.data_set(deployments.METADATA_URL, url, redact=True)
         return {"metadata_url": container.url(name, "GET", key)}
 
-    def _container(self, name: str | None) -> object_store.Container:
-        if name is None:
-            name = self.physical_resource_name() or self.name
-            name = self.reduce_physical_resource_name(name, _LONGEST)
-        client = self.client_plugin(object_store.SERVICE).client()
-        return object_store.Container(client, name)
-
     def _drop_copy(self) -> None:
         """Delete the copy; of a container that the user has named, no more
         than that."""
         data = self.data()
         if _OBJECT not in data:
             return
-        own = self._container(None)
+        own = signal_box.container(self)
         if data[_CONTAINER] == own.name:
             own.delete()
         else:
-            self._container(data[_CONTAINER]).remove(data[_OBJECT])
+            signal_box.container(self, data[_CONTAINER]).remove(data[_OBJECT])
         for key in (_CONTAINER, _OBJECT, deployments.METADATA_URL):
             self.data_delete(key)
 

@@ -165,9 +165,15 @@ def is_available(rsrc: resource.Resource) -> bool:
     return bool(there)
 
 
-def _container(rsrc: resource.Resource, name: str) -> object_store.Container:
+def container(
+    rsrc: resource.Resource, name: str | None = None
+) -> object_store.Container:
+    """A container in the project of a resource.
+
+    :param name: None: the resource's own
+    """
     client = rsrc.client_plugin(object_store.SERVICE).client()
-    return object_store.Container(client, name)
+    return object_store.Container(client, name or _name_of(rsrc))
 
 
 def _name_of(rsrc: resource.Resource) -> str:
@@ -184,20 +190,20 @@ def make(rsrc: resource.Resource, name: str, *, versions: bool) -> str:
     :returns: the URL to which a signal is sent with PUT
     """
     data = rsrc.data()
-    container = _container(rsrc, data.get(BOX) or _name_of(rsrc))
+    box = container(rsrc, data.get(BOX))
     key = data.get(BOX_KEY)
     if key is None:
         key = object_store.new_key()
         headers = {object_store.KEY: key}
         if versions:
-            container.make_versioned(headers)
+            box.make_versioned(headers)
         else:
-            container.make(headers)
-        rsrc.data_set(BOX, container.name)
+            box.make(headers)
+        rsrc.data_set(BOX, box.name)
         rsrc.data_set(BOX_KEY, key, redact=True)
     if data.get(OBJECT, name) != name:
-        container.remove(data[OBJECT])
-    url = container.url(name, "PUT", key)
+        box.remove(data[OBJECT])
+    url = box.url(name, "PUT", key)
     rsrc.data_set(OBJECT, name)
     rsrc.data_set(URL, url, redact=True)
     return url
@@ -245,7 +251,7 @@ def _object_of(
 ) -> ObjectBox | None:
     if BOX not in data:
         return None
-    return ObjectBox(_container(rsrc, data[BOX]), data.get(OBJECT, SIGNAL))
+    return ObjectBox(container(rsrc, data[BOX]), data.get(OBJECT, SIGNAL))
 
 
 def of(rsrc: resource.Resource, data: Mapping[str, str]) -> Box | None:
@@ -278,7 +284,7 @@ def drop(rsrc: resource.Resource) -> None:
     known = rsrc.data().get(BOX)
     if known is None and not is_available(rsrc):
         return
-    _container(rsrc, known or _name_of(rsrc)).delete()
+    container(rsrc, known).delete()
     for key in (BOX, BOX_KEY, OBJECT, URL, TAKEN):
         rsrc.data_delete(key)
 

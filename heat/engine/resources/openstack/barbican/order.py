@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.resource import notation
+from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.barbican import barbican
 
 _KEYS: Final = ("key", "asymmetric")
@@ -85,12 +84,12 @@ class Order(barbican.BarbicanResource):
         )
         for name in needed:
             if not self.properties[name]:
-                raise _refused(
+                raise rest.refused(
                     name, _("An order of the type %s needs it.") % kind
                 )
         for name in foreign:
             if self.properties[name] is not None:
-                raise _refused(name, _("Only a certificate has one."))
+                raise rest.refused(name, _("Only a certificate has one."))
 
     def create_body(self, properties: Any) -> dict[str, Any]:
         meta = super().create_body(properties)
@@ -131,12 +130,6 @@ class Order(barbican.BarbicanResource):
         if name not in held:
             return None
         return plugin.key_text(held[name])
-
-
-def _refused(name: str, why: str) -> exception.StackValidationFailed:
-    return exception.StackValidationFailed(
-        path=["properties", name], message=why
-    )
 
 
 def resource_mapping() -> dict[str, Any]:

@@ -20,9 +20,8 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from heat.common import exception
 from heat.common.i18n import _
-from heat.engine.resource import notation
+from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.barbican import barbican
 
 _PAYLOAD = "payload"
@@ -61,12 +60,12 @@ class Secret(barbican.BarbicanResource):
         if given[_PAYLOAD] is None:
             for name in (_CONTENT_TYPE, _ENCODING):
                 if given[name] is not None:
-                    raise _refused(name, _("There is no payload."))
+                    raise rest.refused(name, _("There is no payload."))
             return
         binary = given[_ENCODING] is not None
         kind = given[_CONTENT_TYPE]
         if kind is not None and binary != (kind != "text/plain"):
-            raise _refused(
+            raise rest.refused(
                 _ENCODING,
                 _("base64 goes with application/octet-stream, and no other."),
             )
@@ -104,12 +103,6 @@ class Secret(barbican.BarbicanResource):
         if name == "decrypted_payload" and self.resource_id is not None:
             return self.client_plugin().payload(self.resource_id)
         return super()._resolve_attribute(name)
-
-
-def _refused(name: str, why: str) -> exception.StackValidationFailed:
-    return exception.StackValidationFailed(
-        path=["properties", name], message=why
-    )
 
 
 def _plain(payload: str, binary: bool) -> str:

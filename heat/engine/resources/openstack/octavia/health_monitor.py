@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
-from heat.engine.resource import notation
+from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
 _OF_HTTP = ("expected_codes", "http_method", "url_path")
@@ -60,7 +60,7 @@ class HealthMonitor(octavia.Leaf):
             return
         for name in _OF_HTTP:
             if self.properties[name] is not None:
-                raise octavia.refused(
+                raise rest.refused(
                     name, _("Only the types HTTP and HTTPS have it.")
                 )
 

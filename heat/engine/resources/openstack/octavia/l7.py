@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
-from heat.engine.resource import notation
+from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
 #: what an action leads to
@@ -59,11 +59,11 @@ class L7Policy(octavia.BalancerPart):
         wanted = _TARGETS.get(given["action"])
         for name in _TARGETS.values():
             if name == wanted and given[name] is None:
-                raise octavia.refused(
+                raise rest.refused(
                     name, _("The action %s needs it.") % given["action"]
                 )
             if name != wanted and given[name] is not None:
-                raise octavia.refused(
+                raise rest.refused(
                     name, _("The action %s has none.") % given["action"]
                 )
 
@@ -111,9 +111,9 @@ class L7Rule(octavia.BalancerPart):
         kind, key = self.properties["type"], self.properties["key"]
         if kind in ("HEADER", "COOKIE"):
             if key is None:
-                raise octavia.refused("key", _("The type %s needs it.") % kind)
+                raise rest.refused("key", _("The type %s needs it.") % kind)
         elif key is not None:
-            raise octavia.refused("key", _("The type %s has none.") % kind)
+            raise rest.refused("key", _("The type %s has none.") % kind)
 
     def collection(self, entity: str | None = None) -> Any:
         """The rules of the policy."""

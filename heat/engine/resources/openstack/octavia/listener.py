@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
-from heat.engine.resource import notation
+from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
 
@@ -74,7 +74,7 @@ class Listener(octavia.BalancerPart):
             given["protocol"] == "TERMINATED_HTTPS"
             and given["default_tls_container_ref"] is None
         ):
-            raise octavia.refused(
+            raise rest.refused(
                 "default_tls_container_ref",
                 _("A listener that speaks TERMINATED_HTTPS needs it."),
             )

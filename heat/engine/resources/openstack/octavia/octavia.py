@@ -264,10 +264,3 @@ class Leaf(BalancerPart):
         if status in (None, "DELETED", "PENDING_DELETE"):
             made = self.make(self.create_body(self.properties))
             self.resource_id_set(str(made["id"]))
-
-
-def refused(name: str, why: str) -> exception.StackValidationFailed:
-    """What a property's value is refused with."""
-    return exception.StackValidationFailed(
-        path=["properties", name], message=why
-    )

@@ -19,7 +19,7 @@ from typing import Any
 
 from heat.common.i18n import _
 from heat.engine.clients import errors
-from heat.engine.resource import notation
+from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
 _COOKIE = "APP_COOKIE"
@@ -70,19 +70,19 @@ class Pool(octavia.BalancerPart):
         super().validate()
         given = self.properties
         if given["listener"] is None and given["loadbalancer"] is None:
-            raise octavia.refused(
+            raise rest.refused(
                 "listener", _("Give listener, loadbalancer or both.")
             )
         kept = given["session_persistence"]
         if not kept:
             return
         if kept["type"] == _COOKIE and not kept.get("cookie_name"):
-            raise octavia.refused(
+            raise rest.refused(
                 "session_persistence",
                 _("The type APP_COOKIE needs a cookie_name."),
             )
         if kept["type"] != _COOKIE and kept.get("cookie_name"):
-            raise octavia.refused(
+            raise rest.refused(
                 "session_persistence",
                 _("Only the type APP_COOKIE has a cookie_name."),
             )

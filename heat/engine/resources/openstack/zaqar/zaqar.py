@@ -18,9 +18,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from openstack import exceptions as sdk_exceptions
-
-from heat.engine.clients import errors
+from heat.engine.clients import collection, errors
 from heat.engine.resource import rest
 
 _SERVICE = "zaqar"
@@ -65,22 +63,10 @@ def ask(
         response = client().request(
             path, method, raise_exc=False, headers=headers, **more
         )
-        try:
-            sdk_exceptions.raise_from_response(response)
-        except sdk_exceptions.HttpException as exc:
-            exc.details = _words(response) or exc.details
-            raise
+        collection.judge_described(response)
         return response.json() if response.content else None
 
     return errors.call(_SERVICE, send, idempotent=True, retries=retries)
-
-
-def _words(response: Any) -> str:
-    """Why a request was refused, which the library doesn't find."""
-    try:
-        return str(response.json().get("description") or "")
-    except (ValueError, AttributeError):
-        return ""
 
 
 class ZaqarResource(rest.RestResource):
