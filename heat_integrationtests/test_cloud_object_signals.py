@@ -138,13 +138,7 @@ class DeploymentStory(ObjectStory):
 
     def resources(self, word: str, **server: Any) -> dict[str, Any]:
         return {
-            "config": res(
-                "Heat::SoftwareConfig",
-                group="script",
-                config="echo",
-                inputs=[{"name": "word"}],
-                outputs=[{"name": "said"}],
-            ),
+            "config": test_cloud_signals.CONFIG,
             "server": res("Heat::DeployedServer", **self.SERVER, **server),
             "deployment": res(
                 "Heat::SoftwareDeployment",

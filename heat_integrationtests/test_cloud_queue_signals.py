@@ -101,13 +101,7 @@ class WaitStory(QueueStory):
 class DeploymentStory(QueueStory):
     def resources(self, word: str) -> dict[str, Any]:
         return {
-            "config": res(
-                "Heat::SoftwareConfig",
-                group="script",
-                config="echo",
-                inputs=[{"name": "word"}],
-                outputs=[{"name": "said"}],
-            ),
+            "config": test_cloud_signals.CONFIG,
             "server": res(
                 "Heat::DeployedServer",
                 software_config_transport="ZAQAR_MESSAGE",

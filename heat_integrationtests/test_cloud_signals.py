@@ -43,6 +43,15 @@ AWS_HANDLE = "AWS::CloudFormation::WaitConditionHandle"
 AWS_WAIT = "AWS::CloudFormation::WaitCondition"
 ref, res = test_cloud.ref, test_cloud.res
 
+#: What agents are given a word with, and say something of.
+CONFIG = res(
+    "Heat::SoftwareConfig",
+    group="script",
+    config="echo",
+    inputs=[{"name": "word"}],
+    outputs=[{"name": "said"}],
+)
+
 
 class SignedCluster(cloud.CloudCluster):
     """The service with heat-api-cfn, and a domain for users of stacks."""
