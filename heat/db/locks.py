@@ -28,7 +28,7 @@ import sqlalchemy as sa
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.db import bulk, models, resource_rows, stacks
+from heat.db import bulk, models, resource_rows, stacks, trees
 from heat.db.stacks import StackRecord
 
 _stack = models.stack
@@ -197,7 +197,7 @@ def _taking(names: tuple[str, ...]) -> sa.Update:
 def hold_below(conn: sa.Connection, stack_id: str) -> list[StackRecord]:
     """The living stacks below one, by id; nobody else writes them till the
     transaction ends."""
-    ids = stacks.descendants(conn, stack_id)
+    ids = trees.descendants(conn, stack_id)
     for chunk in bulk.chunks(ids):
         conn.execute(_HELD, {"the_ids": chunk}).all()
     found = stacks.get_many(conn, ids)
@@ -291,7 +291,7 @@ def refuse_locked_below(
 
     :raises StackLocked: naming the nested stack
     """
-    found = stacks.locked_below(conn, stack.id)
+    found = trees.locked_below(conn, stack.id)
     if found is not None:
         raise refusal(found, kind)
 

@@ -18,7 +18,8 @@ as one statement for all, made once for each number of them: what takes time
 is a statement, not a row. Each gets the answer that it would have had alone.
 
 What can't be told apart in the answer of one, such as a row that was not as
-somebody expected, raises :class:`Apart`.
+somebody expected, raises :class:`Apart`. How a query is put together is seen
+in it, if it asks for rows by an id; of others :func:`ask_for_all` says it.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ from sqlalchemy.sql import operators, visitors
 from heat.db import alike, plural_writes
 from heat.db.alike import Apart, Given, Values, Written
 
-__all__ = ["Apart", "run"]
+__all__ = ["WHOSE", "Apart", "ask_for_all", "run"]
 
-_WHOSE = "whose_of_all"
+#: The last column of a query for all: whose a row is.
+WHOSE = "whose_of_all"
 
 
 def run(
@@ -121,15 +123,49 @@ class _Split:
     :ivar query: gives the rows of all, that by which they differ last
     :ivar name: the parameter in which those who run it differ
     :ivar listed: whether it is a list of values
+    :ivar gathers: parameters that are lists of the values of all, as what
+        they say of one is true of the others too
     """
 
     query: sa.Select[Any]
     name: str
     listed: bool
+    gathers: frozenset[str] = frozenset()
 
     def of(self, given: Values) -> Sequence[Any]:
         """The values of one of them."""
         return given[self.name] if self.listed else [given[self.name]]
+
+    def values(self, given: Sequence[Values]) -> dict[str, Any]:
+        """Of all but that by which they are told apart."""
+        told = dict(given[0])
+        for name in self.gathers:
+            told[name] = sorted({each[name] for each in given})
+        return told
+
+
+_SAID: dict[sa.Select[Any], _Split] = {}
+
+
+def ask_for_all(
+    statement: sa.Select[Any],
+    query: sa.Select[Any],
+    name: str,
+    *,
+    listed: bool,
+    gathers: Iterable[str] = (),
+) -> None:
+    """Say how a query is run for several, where that can't be seen in it.
+
+    :param query: gives the rows of all, in the same order, and after the
+        same columns :data:`WHOSE`: the value of ``name`` to which a row
+        belongs. It takes lists of values for ``name`` and ``gathers``
+    :param name: the parameter in which those who run it differ
+    :param listed: whether that is a list in ``statement`` too
+    :param gathers: other parameters in which they may differ: what others
+        give there must not change the rows of one
+    """
+    _SAID[statement] = _Split(query, name, listed, frozenset(gathers))
 
 
 def _select(
@@ -139,13 +175,15 @@ def _select(
     if names is None and any(given):
         return None
     first: Any = given[0]
-    differ = sorted((names or frozenset()) - alike.common(names, given))
+    differ = (names or frozenset()) - alike.common(names, given)
     if not differ:
         result = conn.execute(statement, first)
         keys, rows = _keys_of(result.keys()), [tuple(row) for row in result]
         return [_result(keys, copy.deepcopy(rows)) for _each in given]
-    split = _split(statement, differ[0]) if len(differ) == 1 else None
-    if split is None:
+    split = _SAID.get(statement)
+    if split is None and len(differ) == 1:
+        split = _split(statement, *differ)
+    if split is None or not differ <= {split.name} | split.gathers:
         return None
     return _dealt(conn, split, alike.dicts(given))
 
@@ -156,7 +194,8 @@ def _dealt(
     """Run it for all, and give each the rows with its values."""
     asked = [value for each in given for value in set(split.of(each))]
     wanted = sorted(set(asked))
-    result = conn.execute(split.query, {**given[0], split.name: wanted})
+    values = {**split.values(given), split.name: wanted}
+    result = conn.execute(split.query, values)
     keys = _keys_of(list(result.keys())[:-1])
     found: dict[Any, list[tuple[int, tuple[Any, ...]]]] = {}
     for place, row in enumerate(result):
@@ -204,7 +243,7 @@ def _split(statement: sa.Select[Any], name: str) -> _Split | None:
 
         query: Any = visitors.replacement_traverse(statement, {}, replace)
         return _Split(
-            query.add_columns(column.label(_WHOSE)), name, uses[0].expanding
+            query.add_columns(column.label(WHOSE)), name, uses[0].expanding
         )
     return None
 

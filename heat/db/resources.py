@@ -24,7 +24,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, models, resource_rows, stacks
+from heat.db import bulk, models, plural, resource_rows, stacks
 
 _table = models.resource
 
@@ -164,6 +164,13 @@ _HOLDERS = (
         models.stack.c.deleted_at.is_(None),
     )
     .order_by(models.stack.c.name, _table.c.id)
+)
+# The database may take two ids for one; whoever asks knows his own.
+plural.ask_for_all(
+    _HOLDERS,
+    _HOLDERS.add_columns(_table.c.nova_instance.label(plural.WHOSE)),
+    "ids",
+    listed=True,
 )
 
 _BEING_DELETED = (

@@ -20,7 +20,7 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from heat.db import bulk, models, stacks
+from heat.db import bulk, models, trees
 from heat.db.stacks import StackRecord
 
 _stack = models.stack
@@ -36,7 +36,7 @@ _STATES = sa.select(
     _stack.c.deleted_at.is_(None),
 )
 
-_TREE = stacks.walk(_stack.c.id == sa.bindparam("the_id"))
+_TREE = trees.walk(_stack.c.id == sa.bindparam("the_id"))
 _child = models.stack.alias("child")
 _TYPES = (
     sa.select(models.resource.c.resource_type)

@@ -339,44 +339,6 @@ def in_progress(conn: sa.Connection) -> list[StackRecord]:
     return _records(conn, _IN_PROGRESS)
 
 
-def walk(
-    start: sa.ColumnElement[bool], *columns: sa.ColumnElement[Any]
-) -> sa.CTE:
-    """The ids of living stacks, and of those below them at any depth.
-
-    :param start: which ones it starts from
-    :param columns: of the stacks, beside their ids
-    """
-    living = sa.select(_stack.c.id, *columns).where(_LIVES)
-    first = living.where(start).cte("walk", recursive=True)
-    return first.union(living.join(first, _stack.c.owner_id == first.c.id))
-
-
-_ALL_BELOW = walk(
-    _stack.c.owner_id == sa.bindparam("the_id"),
-    _stack.c.lock_level,
-    _stack.c.nested_depth,
-)
-_BELOW = sa.select(_ALL_BELOW.c.id)
-_LOCKED_BELOW = (
-    _BELOW.where(_ALL_BELOW.c.lock_level.is_not(None))
-    .order_by(_ALL_BELOW.c.nested_depth, _ALL_BELOW.c.id)
-    .limit(1)
-)
-
-
-def descendants(conn: sa.Connection, stack_id: str) -> list[str]:
-    """Ids of the living stacks below one, at any depth, sorted."""
-    rows = conn.execute(_BELOW, {"the_id": stack_id})
-    return sorted(row.id for row in rows)
-
-
-def locked_below(conn: sa.Connection, stack_id: str) -> StackRecord | None:
-    """A stack below one that is locked on its own, if there is any."""
-    found = conn.execute(_LOCKED_BELOW, {"the_id": stack_id}).scalar()
-    return None if found is None else get(conn, found)
-
-
 def compare_and_set(
     conn: sa.Connection,
     stack_id: str,

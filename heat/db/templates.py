@@ -24,7 +24,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from heat.db import bulk, clock, models, secrets, shared_files
+from heat.db import bulk, clock, models, plural, secrets, shared_files
 
 _template = models.raw_template
 _files = models.raw_template_files
@@ -348,8 +348,12 @@ def delete_unreferenced(
     return gone
 
 
-def _unused() -> sa.Select[Any]:
-    """Those of some versions that nothing refers to, and what is theirs."""
+def _unused(*, of_all: bool = False) -> sa.Select[Any]:
+    """Those of some versions that nothing refers to, and what is theirs.
+
+    :param of_all: versions of several stacks: a resource names versions of
+        its own one only
+    """
     stack, resource = models.stack, models.resource
     named = [
         sa.exists().where(column == _template.c.id)
@@ -359,11 +363,14 @@ def _unused() -> sa.Select[Any]:
             stack.c.last_complete_template_id,
         )
     ]
-    its_own = resource.c.stack_id == sa.bindparam("the_stack")
+    whose: sa.BindParameter[Any]
+    whose = sa.bindparam("the_stack", expanding=of_all)
+    its = resource.c.stack_id
+    its_own = its.in_(whose) if of_all else its == whose
     version = resource.c.current_template_id == _template.c.id
     named.append(sa.exists().where(its_own, version))
     layered = sa.exists().where(_layer.c.raw_template_id == _template.c.id)
-    return sa.select(
+    found = sa.select(
         _template.c.id,
         _template.c.files_id,
         layered.label("layered"),
@@ -371,9 +378,18 @@ def _unused() -> sa.Select[Any]:
         _template.c.id.in_(sa.bindparam("the_ids", expanding=True)),
         *(sa.not_(each) for each in named),
     )
+    told = _template.c.id.label(plural.WHOSE)
+    return found.add_columns(told) if of_all else found
 
 
 _UNUSED = _unused()
+plural.ask_for_all(
+    _UNUSED,
+    _unused(of_all=True),
+    "the_ids",
+    listed=True,
+    gathers=["the_stack"],
+)
 _REMOVE_LAYERS = sa.delete(_layer).where(
     _layer.c.raw_template_id.in_(sa.bindparam("the_ids", expanding=True))
 )

@@ -26,7 +26,7 @@ from oslo_utils import timeutils
 from heat.common import exception
 from heat.common.context import RequestContext
 from heat.common.i18n import _
-from heat.db import locks, snapshots, stacks, sync_points
+from heat.db import locks, snapshots, stacks, sync_points, trees
 from heat.engine.ports import Engine
 from heat.engine.stack import delete, export
 from heat.engine.stack import snapshots as kept
@@ -69,7 +69,7 @@ def _begin(
     conn: sa.Connection, stack: stacks.StackRecord, traversal_id: str
 ) -> begin.Begun:
     locks.refuse_locked_below(conn, stack, "abandon")
-    for stack_id in stacks.descendants(conn, stack.id):
+    for stack_id in trees.descendants(conn, stack.id):
         below = stacks.get(conn, stack_id)
         if below is not None:
             _check_idle(below)

@@ -25,7 +25,7 @@ from oslo_db import exception as db_exc
 from oslo_utils import timeutils
 
 from heat.common import exception
-from heat.db import events, locks, resources, stacks
+from heat.db import events, locks, resources, stacks, trees
 from heat.db import snapshots as snapshot_rows
 from heat.engine import plugins, resource
 from heat.engine.resources.openstack.heat import test_resource
@@ -798,7 +798,7 @@ class TreeTest(LockTest):
             hot({"t": {"type": "branch.yaml"}, "p": {"type": "plain.yaml"}}),
             FILES,
         )
-        ids = self.world.db.read(lambda conn: stacks.descendants(conn, stack))
+        ids = self.world.db.read(lambda conn: trees.descendants(conn, stack))
         self.assertEqual(3, len(ids))
         self.lock(stack)
         for each in (stack, *ids):

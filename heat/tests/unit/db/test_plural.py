@@ -36,6 +36,7 @@ from heat.db import (
     sync_points,
     templates,
     together,
+    trees,
 )
 from heat.engine.traversal import wanted
 from heat.tests.unit.db import backends
@@ -396,6 +397,101 @@ class SameTest(backends.DatabaseTestCase):
 
         told = self.together(self.one, [work("s0"), work("other")])
         self.assertEqual([2, 3], told)
+
+    def ask(self, *asks):
+        """What each is told alone, and in one transaction; how many
+        statements that takes."""
+        alone = [self.one.read(each) for each in asks]
+        seen = []
+
+        def note(conn, cursor, statement, *more):
+            if "BEGIN" not in statement:
+                seen.append(statement)
+
+        sa.event.listen(self.one.engine, "before_cursor_execute", note)
+        told = self.together(self.one, asks)
+        sa.event.remove(self.one.engine, "before_cursor_execute", note)
+        self.assertEqual(alone, told)
+        return told, len(seen)
+
+    def test_who_holds_their_objects(self):
+        for at in range(3):
+            self.one.run(living(at, [("make",)], {}))
+        held = (
+            sa.update(models.resource)
+            .where(models.resource.c.stack_id != stack_id(2))
+            .values(nova_instance="x", external=True)
+        )
+        self.one.run(lambda conn: conn.execute(held))
+
+        def holders_of(*ids):
+            return lambda conn: resources.held_external(conn, "t", set(ids))
+
+        told, statements = self.ask(
+            holders_of("x"), holders_of("y"), holders_of("x", "z")
+        )
+        self.assertEqual([["x"], [], ["x"]], [sorted(each) for each in told])
+        self.assertEqual(2 * ROWS, len(told[0]["x"]))
+        self.assertEqual(1, statements)
+
+    def test_whose_versions_are_not_used(self):
+        for at in range(3):
+            self.one.run(living(at, [("make",)], {}))
+        query = sa.select(models.stack.c.raw_template_id).order_by("id")
+        used = self.one.read(lambda conn: conn.execute(query).scalars().all())
+        other = self.one.run(lambda conn: templates.insert(conn, {}, {}, {}))
+        drop = sa.update(models.stack).values(raw_template_id=other)
+        self.one.run(lambda conn: conn.execute(drop))
+        drop = sa.update(models.resource).where(
+            models.resource.c.stack_id == stack_id(1)
+        )
+        drop = drop.values(current_template_id=None)
+        self.one.run(lambda conn: conn.execute(drop))
+
+        def unused(at):
+            which = {"the_ids": [used[at]], "the_stack": stack_id(at)}
+            return lambda conn: [
+                tuple(row)
+                for row in conn.execute(templates._UNUSED, which)  # noqa: SLF001
+            ]
+
+        told, statements = self.ask(unused(0), unused(1), unused(2))
+        self.assertEqual(
+            [[], [used[1]], []], [[row[0] for row in each] for each in told]
+        )
+        self.assertEqual(1, statements)
+
+    def test_below_whom_something_is_locked(self):
+        for at in range(7):
+            self.one.run(living(at, [("make",)], {}))
+
+        def put(below, above, level=None):
+            query = sa.update(models.stack).where(
+                models.stack.c.id == stack_id(below)
+            )
+            owner = stack_id(above)
+            query = query.values(
+                owner_id=owner, nested_depth=below, lock_level=level
+            )
+            self.one.run(lambda conn: conn.execute(query))
+
+        # 0 <- 3 <- 4 (locked) <- 5 (locked); 1 <- 6 (locked); 2
+        put(3, 0)
+        put(4, 3, "all")
+        put(5, 4, "stacks")
+        put(6, 1, "all")
+
+        def locked(at):
+            def work(conn):
+                found = trees.locked_below(conn, stack_id(at))
+                return found and found.name
+
+            return work
+
+        told, statements = self.ask(locked(0), locked(1), locked(2), locked(4))
+        self.assertEqual(["s4", "s6", None, "s5"], told)
+        # The walk, and the stacks that it found.
+        self.assertEqual(2, statements)
 
     def test_nobody_changes_what_others_read(self):
         """Two read one row, and each does with it what it likes."""

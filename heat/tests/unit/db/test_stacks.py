@@ -21,7 +21,7 @@ import testscenarios
 from oslo_db import exception as db_exc
 
 from heat.common import exception
-from heat.db import resources, roots, stack_tags, stacks
+from heat.db import resources, roots, stack_tags, stacks, trees
 from heat.tests.unit.db import backends
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -171,9 +171,9 @@ class RecordTest(StackCase):
             {each.id for each in self.call(stacks.children, top)},
         )
         self.assertEqual(
-            sorted([left, right, deep]), self.call(stacks.descendants, top)
+            sorted([left, right, deep]), self.call(trees.descendants, top)
         )
-        self.assertEqual([], self.call(stacks.descendants, deep))
+        self.assertEqual([], self.call(trees.descendants, deep))
 
     def test_what_a_tree_is_made_of(self):
         """Types of what is no stack itself, of the stack and all below."""

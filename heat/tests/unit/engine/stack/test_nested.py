@@ -18,7 +18,7 @@ import json
 import sqlalchemy as sa
 
 from heat.common import exception
-from heat.db import models, resources, stacks
+from heat.db import models, resources, stacks, trees
 from heat.engine.environment import registry, shared
 from heat.engine.stack import actions, converge, delete, load, validate
 from heat.engine.template import source
@@ -254,7 +254,7 @@ class CreateTest(NestedTest):
             files,
         )
         self.assertEqual({"word": "deep"}, self.world.outputs(stack))
-        ids = self.world.db.read(lambda conn: stacks.descendants(conn, stack))
+        ids = self.world.db.read(lambda conn: trees.descendants(conn, stack))
         self.assertEqual(3, len(ids))
         rows = self.world.db.read(
             lambda conn: resources.list_for_stacks(conn, ids)
@@ -442,14 +442,14 @@ class CreateTest(NestedTest):
         self.assertLess(self.world.now - began, 60)
         self.assertEqual(
             [],
-            self.world.db.read(lambda conn: stacks.descendants(conn, stack)),
+            self.world.db.read(lambda conn: trees.descendants(conn, stack)),
         )
 
     def test_many_of_one_template(self):
         stack = self.make(
             hot({f"n{i}": nest(word=f"w{i}") for i in range(20)})
         )
-        ids = self.world.db.read(lambda conn: stacks.descendants(conn, stack))
+        ids = self.world.db.read(lambda conn: trees.descendants(conn, stack))
         self.assertEqual(20, len(ids))
 
     def test_quota_counts_no_children(self):
@@ -622,7 +622,7 @@ class UpdateTest(NestedTest):
         self.assertState("UPDATE_COMPLETE", stack)
         self.assertEqual(
             [],
-            self.world.db.read(lambda conn: stacks.descendants(conn, stack)),
+            self.world.db.read(lambda conn: trees.descendants(conn, stack)),
         )
 
     def test_a_check_heals_no_child(self):
@@ -697,7 +697,7 @@ class DeleteTest(NestedTest):
         self.assertLess(self.world.now - began, 60)
         self.assertEqual(
             [],
-            self.world.db.read(lambda conn: stacks.descendants(conn, stack)),
+            self.world.db.read(lambda conn: trees.descendants(conn, stack)),
         )
 
     def test_a_child_that_can_not_go(self):
@@ -756,13 +756,13 @@ class CrashTest(NestedTest):
         """The engine dies when it has just made the child."""
         stack = self.begin(hot({"n": nest(word="w")}))
         self.run_until_killed("called", successor="another")
-        ids = self.world.db.read(lambda conn: stacks.descendants(conn, stack))
+        ids = self.world.db.read(lambda conn: trees.descendants(conn, stack))
         self.assertEqual([self.child(stack)], ids)
         # Another engine finds the claim of a dead one.
         recovery.resume(self.engine, alone=True)
         self.world.run()
         self.assertState("CREATE_COMPLETE", stack)
-        ids = self.world.db.read(lambda conn: stacks.descendants(conn, stack))
+        ids = self.world.db.read(lambda conn: trees.descendants(conn, stack))
         self.assertEqual([self.child(stack)], ids)
 
     def test_an_engine_taken_for_dead_makes_no_child(self):
@@ -784,7 +784,7 @@ class CrashTest(NestedTest):
         self.world.run()
         self.assertEqual(
             [],
-            self.world.db.read(lambda conn: stacks.descendants(conn, stack)),
+            self.world.db.read(lambda conn: trees.descendants(conn, stack)),
         )
 
 
