@@ -88,7 +88,7 @@ def finish(
 
     :param plan: what was decided about the nodes that this makes ready
     """
-    todo = sorted(results, key=lambda each: each.node.row.id)
+    todo = sorted(_once(results), key=lambda each: each.node.row.id)
     strays: list[Result] = []
     now = timeutils.utcnow()
     engine.probe("finishing")
@@ -122,6 +122,16 @@ def finish(
     for stray in strays:
         record_stray(engine, stray)
     return written
+
+
+def _once(results: Iterable[Result]) -> list[Result]:
+    """One result of each node, which may have been taken up twice before its
+    end was written: its dependants count it once. The operation's counts."""
+    found: dict[NodeKey, Result] = {}
+    for each in results:
+        if each.task is not None or each.node.key not in found:
+            found[each.node.key] = each
+    return list(found.values())
 
 
 def _run(

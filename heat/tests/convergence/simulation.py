@@ -420,7 +420,7 @@ class SimulatedWorld:
         :raises Violation: it takes too long
         """
         idle = 0
-        before = None
+        before, since = None, self.now
         for _round in range(MOST_SWEEPS):
             # Who waits for a nested stack looks for ever, so nothing may
             # wait for that to end.
@@ -433,7 +433,7 @@ class SimulatedWorld:
             idle = idle + 1 if quiet else 0
             # A ready node is sent when two sweeps in a row have seen it.
             enough = 1 if self.watch.is_at_rest() else 2
-            if not self.watch.check_time() and idle >= enough:
+            if not self.watch.check_time(since) and idle >= enough:
                 return
             self.pass_time(max(0.0, until - self.now))
             # Only whole sweeps tell, that see all who will ever be dead.

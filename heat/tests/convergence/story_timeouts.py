@@ -148,15 +148,18 @@ class Watching:
         if bool(goes_back) != (now == ("ROLLBACK", "IN_PROGRESS")):
             raise self.violation("T3", f"{now}, goes back: {goes_back}")
 
-    def check_time(self) -> bool:
-        """T1; whether a stack in progress waits for its time to be over."""
+    def check_time(self, since: float) -> bool:
+        """T1; whether a stack in progress waits for its time to be over.
+
+        :param since: when sweeps began to come regularly
+        """
         waits = False
         for ident, action, began in self._rows(
             "SELECT id, action, traversal_started FROM stack"
             " WHERE status = 'IN_PROGRESS' AND timeout NOT NULL"
         ):
             waits = True
-            if self._world.now > self._deadline(began) + SOON:
+            if self._world.now > max(since, self._deadline(began)) + SOON:
                 raise self.violation("T1", f"{action} of {ident} goes on")
         return waits
 

@@ -119,3 +119,29 @@ class WrongWhenKnownTest(Story):
         self.rest("CREATE_COMPLETE", 1)
         self.update({"a": res(), "b": self.WRONG})
         self.rest("ROLLBACK_COMPLETE", 1)
+
+
+class SentWhileItBeginsTest(Story):
+    """An update that has begun is sent nodes of which it knows the end.
+
+    That happens when another traversal of the stack, in the same engine,
+    notices in between that it was superseded.
+    """
+
+    def test_each_is_told_of_once(self):
+        self.enter()
+        self.create({"a": res(), "b": res("x", depends_on="a")})
+        self.rest("CREATE_COMPLETE", 2)
+        [engine] = self.world.engines
+        keep = engine.keep
+
+        def sent_first(scene, claimed, ended):
+            nodes = [each.node.key for each in ended]
+            self.assertTrue(nodes)
+            traversal = scene.traversal.traversal_id
+            engine.take(scene.context, scene.stack.id, traversal, nodes)
+            keep(scene, claimed, ended)
+
+        engine.keep = sent_first
+        self.update({"a": res(), "b": res("y", depends_on="a")})
+        self.rest("UPDATE_COMPLETE", 2)
