@@ -156,13 +156,14 @@ class ChildStacks(typing.Protocol):
         child_id: str,
         action: str,
         resource_uuid: str | None,
-    ) -> None:
+    ) -> bool:
         """Begin SUSPEND, RESUME or CHECK on the child.
 
         What an earlier operation on the parent's resource has left running
         in the child is stopped first.
 
         :param resource_uuid: of the row of the parent's resource
+        :returns: whether the child was whole, so far as can be told
         :raises EntityNotFound: there is none
         :raises ActionInProgress: it is busy with something else
         """

@@ -367,7 +367,9 @@ class StackResource(stack_handover.Handover):
     def _act(self, action: str) -> None:
         if (child_id := self.resource_id) is None:
             raise exception.Error(_("There is no nested stack"))
-        self._children().act(self.stack, child_id, action, self.uuid)
+        if not self._children().act(self.stack, child_id, action, self.uuid):
+            # What is left of that the walk doesn't mend, nor would it tell.
+            self.data_delete(_DIGEST)
 
     def handle_suspend(self) -> None:
         self._act(self.SUSPEND)

@@ -134,7 +134,7 @@ def act_below(
     stack: stacks.StackRecord,
     action: str,
     guard: Callable[[sa.Connection], None],
-) -> None:
+) -> bool:
     """Begin on a nested stack what the stack above it does.
 
     Whoever works on a resource above, and is not wanted any more, has its
@@ -143,12 +143,13 @@ def act_below(
 
     :param action: SUSPEND, RESUME or CHECK
     :param guard: as that of :func:`cancel`
+    :returns: whether it had not failed before, so far as can be told
     :raises ActionInProgress: it is busy with something else
     """
     if stack.action == action and stack.status == "IN_PROGRESS":
-        return
+        return False
     if action == "RESUME" and stack.base[0] not in ("SUSPEND", "RESUME"):
-        return
+        return stack.base[1] != "FAILED"
     if stack.status == "IN_PROGRESS":
         was = stack
         if engine.db.read(lambda conn: _is_from_above(conn, was)):
@@ -157,6 +158,7 @@ def act_below(
                 engine.db.read(lambda conn: stacks.get(conn, was.id)) or was
             )
     _BELOW[action](engine, context, stack)
+    return stack.base[1] != "FAILED"
 
 
 _BELOW = {"SUSPEND": suspend, "RESUME": resume, "CHECK": check}

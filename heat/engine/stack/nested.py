@@ -395,11 +395,13 @@ class Children:
         child_id: str,
         action: str,
         resource_uuid: str | None,
-    ) -> None:
+    ) -> bool:
         """As :meth:`heat.engine.ports.ChildStacks.act`."""
         stack = self._get(child_id)
         guard = self._stop_guard(stack, resource_uuid)
-        actions.act_below(self._engine, parent.context, stack, action, guard)
+        return actions.act_below(
+            self._engine, parent.context, stack, action, guard
+        )
 
     def resource(self, parent: StackView, name: str) -> Resource:
         """The plug-in object of a resource of the parent itself, to look at.

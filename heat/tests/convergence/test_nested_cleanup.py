@@ -18,7 +18,7 @@ should that stack go back, the nested one goes back to what there was.
 from __future__ import annotations
 
 from heat.engine.resources.openstack.heat import test_resource
-from heat.engine.stack import converge
+from heat.engine.stack import converge, lock
 from heat.engine.traversal import recovery
 from heat.tests.unit.engine.stack import test_nested
 from heat.tests.unit.engine.stack.test_nested import (
@@ -59,6 +59,14 @@ class Case(test_nested.NestedTest):
 
     def update(self, stack, template, files=FILES, **kwargs):
         super().update(stack, template, files, **kwargs)
+
+    def walk(self, stack, *names):
+        """Have actions change nothing, one after another."""
+        for name in names:
+            action = getattr(test_nested.actions, name)
+            action(self.engine, self.context, self.world.stack(stack))
+            self.world.run()
+            self.assertState(f"{name.upper()}_COMPLETE", stack)
 
     def objects(self):
         """The objects there are, by the name of their resource."""
@@ -228,12 +236,7 @@ class BackTest(Case):
         stack = self.make(above("one"))
         self.update(stack, above("two", fail=True))
         new = self.inner(stack)
-        for action in (
-            test_nested.actions.suspend,
-            test_nested.actions.resume,
-        ):
-            action(self.engine, self.context, self.world.stack(stack))
-            self.world.run()
+        self.walk(stack, "suspend", "resume")
         self.update(stack, above("two"))
         self.assertState("UPDATE_COMPLETE", stack)
         self.assertEqual({new}, self.objects()["in"])
@@ -293,6 +296,45 @@ class FailureTest(Case):
         self.assertState("UPDATE_COMPLETE", stack)
         self.assertState("UPDATE_COMPLETE", self.child(stack))
         self.assertEqual({self.inner(stack)}, self.objects()["in"])
+
+    def test_a_walk_makes_nobody_forget(self):
+        stack = self.make(above("1"), self.files)
+        for word, walk in ("2", ("suspend", "resume")), ("3", ("check",)):
+            with self.subTest(walk):
+                self.refusing = True
+                self.update(stack, above(word), self.files)
+                self.assertState("UPDATE_FAILED", stack)
+                self.walk(stack, *walk)
+                self.refusing = False
+                self.update(stack, above(word), self.files)
+                self.assertState("UPDATE_COMPLETE", stack)
+                self.assertEqual({self.inner(stack)}, self.objects()["in"])
+
+    def test_a_walk_after_a_lock_makes_nobody_forget(self):
+        """What the nested stack shows is the end of UNLOCK then."""
+        stack = self.make(above("one"), self.files)
+        self.update(stack, above("two"), self.files)
+        lock.lock(self.engine, self.context, self.world.stack(stack), "stacks")
+        self.world.run()
+        lock.unlock(self.engine, self.context, self.world.stack(stack))
+        self.world.run()
+        self.assertState("UNLOCK_COMPLETE", self.child(stack))
+        self.walk(stack, "suspend", "resume")
+        self.refusing = False
+        self.update(stack, above("two"), self.files)
+        self.assertEqual({self.inner(stack)}, self.objects()["in"])
+
+    def test_a_walk_makes_nobody_forget_at_any_depth(self):
+        files = {**FILES, **self.files}
+        stack = self.make(above("one", "middle.yaml"), files)
+        self.update(stack, above("two", "middle.yaml"), files)
+        self.assertState("UPDATE_FAILED", stack)
+        self.walk(stack, "suspend", "resume", "check")
+        self.refusing = False
+        self.update(stack, above("two", "middle.yaml"), files)
+        self.assertState("UPDATE_COMPLETE", stack)
+        new = self.inner(stack, "n", "deep")
+        self.assertEqual({new}, self.objects()["in"])
 
     def test_it_is_named_at_any_depth(self):
         files = {**FILES, **self.files}
