@@ -71,7 +71,11 @@ class PolicyResource(signal_responder.SignalResponder):
     def _resolve_attribute(self, name: str) -> Any:
         if self.resource_id is None:
             return None
-        return self.signal_url() if name == "signal_url" else self.alarm_url()
+        if name == "signal_url":
+            # For whom a user trusts, such as the alarm service: its token is
+            # one of the stack's project.
+            return self.signal_url(own_user=False)
+        return self.alarm_url()
 
     # -- signals -----------------------------------------------------------
 

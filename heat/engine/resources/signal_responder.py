@@ -171,11 +171,15 @@ class SignalResponder(stack_user.StackUser):
         else:
             signal_box.make_queue(self)
 
-    def signal_path(self) -> str:
-        """The path of the native API to which a signal is sent."""
+    def signal_path(self, own_user: bool = True) -> str:
+        """The path of the native API to which a signal is sent.
+
+        :param own_user: by the resource's own user, if it has one; False: by
+            users of the stack's project
+        """
         stack = self.stack
         tenant = stack.tenant_id
-        if self.user_id is not None:
+        if own_user and self.user_id is not None:
             # Its user can't speak of another project than its own.
             tenant = self.stack_user_project_id(make=False) or tenant
         return (
@@ -183,11 +187,13 @@ class SignalResponder(stack_user.StackUser):
             f"/resources/{self.name}/signal"
         )
 
-    def signal_url(self) -> str:
+    def signal_url(self, own_user: bool = True) -> str:
         """Where a signal is sent, as far as the address is known.
 
         The address comes from option ``url`` of ``[clients_heat]``, or from
         the catalogue; without either there is the path alone.
+
+        :param own_user: as :meth:`signal_path`
         """
         base = ""
         conf = self.stack.conf
@@ -197,7 +203,8 @@ class SignalResponder(stack_user.StackUser):
         elif self.user_id is not None:
             # A catalogue of the domain lacks addresses with a project.
             base = self._catalogued("orchestration")
-        return base.partition("/v1")[0].rstrip("/") + self.signal_path()
+        path = self.signal_path(own_user)
+        return base.partition("/v1")[0].rstrip("/") + path
 
     def _catalogued(self, service_type: str) -> str:
         """The address of a service for the asking user, "" for none."""

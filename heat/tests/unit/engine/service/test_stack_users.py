@@ -313,6 +313,33 @@ class SignedUrlTest(StackUserTest):
         )
         self.wait(identity, "CREATE")
 
+    def test_policies_are_signalled_by_users_of_the_project(self):
+        """By the native address; the signed one is for anybody."""
+        group = {
+            "type": "OS::Heat::AutoScalingGroup",
+            "properties": {
+                "min_size": 0,
+                "max_size": 1,
+                "resource": {"type": "OS::Heat::RandomString"},
+            },
+        }
+        policy = {
+            "type": "OS::Heat::ScalingPolicy",
+            "properties": {
+                "auto_scaling_group_id": {"get_resource": "group"},
+                "adjustment_type": "change_in_capacity",
+                "scaling_adjustment": 1,
+            },
+        }
+        identity = self.create(template=hot(group=group, policy=policy))
+        self.assertEqual(1, len(self.keystone.users))
+        shown = self.client.describe_stack_resource(
+            self.ctx, identity, "policy", with_attr=["signal_url"]
+        )
+        path = f"/v1/{self.ctx.project_id}/stacks/"
+        self.assertIn(path, shown["attributes"]["signal_url"])
+        self.assertIn("Signature=", shown["attributes"]["alarm_url"])
+
     def test_no_domain(self):
         self.conf.set_override("stack_domain_admin", None)
         identity = self.client.create_stack(
