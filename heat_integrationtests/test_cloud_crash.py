@@ -23,28 +23,35 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
+from collections.abc import Iterable
 from typing import Any
 
 from heatclient import exc as heat_exc
 
-from heat_integrationtests import test_cloud_identity
+from heat_integrationtests import (
+    cloud,
+    test_cloud_identity,
+    test_cloud_types,
+)
 from heat_integrationtests.test_cloud import (
     EXTERNAL,
     FLAVOR,
     IMAGE,
     SECONDS,
+    CloudStory,
     res,
 )
 
 PLUGIN = """
+import importlib
 import os
 import pathlib
+import pkgutil
 import signal
 import time
 
-from heat.engine.resources.openstack.cinder import volume
-from heat.engine.resources.openstack.neutron import floatingip, net, port
-from heat.engine.resources.openstack.nova import server
+from heat.engine.resource import rest
+from heat.engine.resources import openstack
 
 
 def deadly(cls):
@@ -55,25 +62,29 @@ def deadly(cls):
             if mark.exists():
                 mark.unlink()
                 # Die together with all the others that wait for answers.
-                end = time.monotonic() + 20
-                while time.monotonic() < end and any(
-                    mark.parent.glob("kill-*")
-                ):
-                    time.sleep(0.1)
+                marks, left = {mark}, set()
+                while marks != left:
+                    marks, left = left, set(mark.parent.glob("kill-*"))
+                    time.sleep(1.5)
                 os.kill(os.getpid(), signal.SIGKILL)
             return made
 
+    # By it the type says whether an object is made in one call.
+    Deadly.make.__module__ = cls.make.__module__
     return Deadly
 
 
 def resource_mapping():
-    return {
-        "OS::Cinder::Volume": deadly(volume.Volume),
-        "OS::Neutron::FloatingIP": deadly(floatingip.FloatingIP),
-        "OS::Neutron::Net": deadly(net.Net),
-        "OS::Neutron::Port": deadly(port.Port),
-        "OS::Nova::Server": deadly(server.Server),
-    }
+    found = {}
+    for each in pkgutil.walk_packages(
+        openstack.__path__, f"{openstack.__name__}."
+    ):
+        module = importlib.import_module(each.name)
+        known = getattr(module, "resource_mapping", dict)()
+        for name, cls in known.items():
+            if issubclass(cls, rest.RestResource):
+                found[name] = deadly(cls)
+    return found
 """
 
 
@@ -95,7 +106,41 @@ class DeadlyCluster(test_cloud_identity.IdentityCluster):
                 self.start_engine(f"engine-{uuid.uuid4().hex[:6]}")
 
 
-class CrashStory(test_cloud_identity.IdentityStory):
+class DeadlyStory(CloudStory):
+    """A stack whose engines are killed, and what it has come to."""
+
+    def told(self, ident: str) -> str:
+        """What happened, for whoever has to find out why."""
+        return "\n".join(
+            f"{each.resource_name} {each.resource_status} "
+            f"{each.physical_resource_id} {each.resource_status_reason}"
+            for each in self.heat.events.list(ident)
+        )
+
+    def create_and_die(
+        self, resources: dict[str, Any], names: Iterable[str]
+    ) -> str:
+        """Have engines, each killed after some answers, until it is made.
+
+        :param names: of the resources after whose making one is killed
+        """
+        for name in names:
+            (self.running.plugins / f"kill-{name}").touch()
+        ident = self.begin(resources)
+        deadline = time.monotonic() + 2 * SECONDS
+        while time.monotonic() < deadline:
+            self.running.revive()
+            with contextlib.suppress(heat_exc.HTTPException):
+                if self.heat.stacks.get(ident).status != "IN_PROGRESS":
+                    break
+            time.sleep(0.5)
+        self.wait(ident, "CREATE_COMPLETE")
+        left = sorted(self.running.plugins.glob("kill-*"))
+        self.assertEqual([], left, "nobody was killed there")
+        return ident
+
+
+class CrashStory(DeadlyStory, test_cloud_identity.IdentityStory):
     """Nothing is left over, nothing is there twice, in a project where only
     this story makes anything."""
 
@@ -132,12 +177,7 @@ class CrashStory(test_cloud_identity.IdentityStory):
                 **given,
             )
         before = self.there()
-        for name in resources:
-            (self.running.plugins / f"kill-{name}").touch()
-        ident = self.begin(resources)
-        self.revive_until(ident)
-        left = sorted(self.running.plugins.glob("kill-*"))
-        self.assertEqual([], left, "nobody was killed there")
+        ident = self.create_and_die(resources, resources)
         made = {
             kind: sorted(ids - before[kind])
             for kind, ids in self.there().items()
@@ -154,25 +194,6 @@ class CrashStory(test_cloud_identity.IdentityStory):
             made,
             self.told(ident),
         )
-
-    def told(self, ident: str) -> str:
-        """What happened, for whoever has to find out why."""
-        return "\n".join(
-            f"{each.resource_name} {each.resource_status} "
-            f"{each.physical_resource_id} {each.resource_status_reason}"
-            for each in self.heat.events.list(ident)
-        )
-
-    def revive_until(self, ident: str) -> None:
-        """Have engines until the stack is made."""
-        deadline = time.monotonic() + 2 * SECONDS
-        while time.monotonic() < deadline:
-            self.running.revive()
-            with contextlib.suppress(heat_exc.HTTPException):
-                if self.heat.stacks.get(ident).status != "IN_PROGRESS":
-                    break
-            time.sleep(0.5)
-        self.wait(ident, "CREATE_COMPLETE")
 
     def there(self) -> dict[str, set[str]]:
         found = {
@@ -196,3 +217,82 @@ class CrashStory(test_cloud_identity.IdentityStory):
             }
             for kind, objects in found.items()
         }
+
+
+#: Below which path of which service objects are listed, and under which key.
+LISTS = (
+    *(
+        ("network", f"/{plural.replace('_', '-')}", plural)
+        for plural in (
+            *("networks", "subnets", "ports", "routers", "trunks"),
+            *("security_groups", "address_scopes", "subnetpools"),
+        )
+    ),
+    ("network", "/qos/policies", "policies"),
+    ("network", "/metering/metering-labels", "metering_labels"),
+    *(
+        ("identity", f"/{plural}", plural)
+        for plural in (
+            *("projects", "users", "groups", "roles", "domains", "regions"),
+            *("services", "endpoints"),
+        )
+    ),
+    ("compute", "/flavors/detail?is_public=None", "flavors"),
+    ("compute", "/os-server-groups?all_projects=True", "server_groups"),
+    ("compute", "/os-aggregates", "aggregates"),
+    ("block_storage", "/types", "volume_types"),
+    ("block_storage", "/qos-specs", "qos_specs"),
+)
+#: Those that have neither a name of ours nor a mark, which nobody finds again.
+LOST = {
+    *("aggregate", "key", "scope", "rbac", "label_rule"),
+    *("limit", "marking", "minimum", "packets"),
+}
+#: Those that set or connect something, and make nothing.
+NO_OBJECTS = {
+    *("association", "encrypted", "gateway", "interface", "routes"),
+    *("interface_router", "group_roles", "user_roles"),
+    *("cinder_quota", "neutron_quota", "nova_quota", "old_quota"),
+}
+
+
+class EveryTypeStory(DeadlyStory):
+    """The same for whatever an administrator may make."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.running = DeadlyCluster()
+        cls.running.cloud = cloud.administrator()
+        cls.running.start()
+        cls.addClassCleanup(cls.running.stop)
+
+    def there(self, *tags: str) -> dict[str, str]:
+        """What has one of these tags in its name, by id."""
+        found = {}
+        for service, path, key in LISTS:
+            answer = getattr(self.cloud, service).get(path)
+            answer.raise_for_status()
+            for each in answer.json()[key]:
+                name = str(each.get("name") or each["id"])
+                if any(tag in name for tag in tags):
+                    found[str(each["id"])] = f"{key}: {name}"
+        return found
+
+    def test_one_of_each(self) -> None:
+        table = test_cloud_types.cases()
+        resources = {
+            name: test_cloud_types.wished(case) for name, case in table.items()
+        }
+        deadly = resources.keys() - LOST - NO_OBJECTS
+        ident = self.create_and_die(resources, deadly)
+        tags = self.heat.stacks.get(ident).stack_name, test_cloud_types.TAG
+        known = {
+            each.physical_resource_id
+            for each in self.heat.resources.list(ident)
+        }
+        made = self.there(*tags)
+        nobodys = {made[each] for each in made.keys() - known}
+        self.assertEqual(set(), nobodys, self.told(ident))
+        self.act(ident, "check", "CHECK_COMPLETE")
+        self.delete(ident)
+        self.assertEqual({}, self.there(*tags))

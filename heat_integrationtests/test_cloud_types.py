@@ -692,6 +692,7 @@ class TypesStory(CloudStory):
         self.read_attributes(ident)
         self.act(ident, "check", "CHECK_COMPLETE")
         self.no_drift(ident)
+        self.as_the_users(table, made)
 
         second = {
             name: wished(case, case.change) for name, case in table.items()
@@ -724,6 +725,18 @@ class TypesStory(CloudStory):
                     Exception, "404|ould not be found"
                 ):
                     case.shown(self.cloud, last[name])
+
+    def as_the_users(self, table: dict[str, Case], ids: Any) -> None:
+        """Another stack has them all as the user's, and says no more."""
+        wish = {
+            name: {"type": f"OS::{case.kind}", "external_id": ids[name]}
+            for name, case in table.items()
+        }
+        ident = self.create(wish)
+        self.act(ident, "check", "CHECK_COMPLETE")
+        self.no_drift(ident)
+        self.delete(ident)
+        self.look(table, ids, 0)
 
     def read_attributes(self, ident: str) -> None:
         """Each attribute that a type says it has can be read."""

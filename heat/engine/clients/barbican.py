@@ -38,18 +38,13 @@ def plain_id(reference: str) -> str:
     return reference.rstrip("/").rpartition("/")[2]
 
 
-class Referred(collection.Rest):
-    """Objects whose bodies are bare, and say by a reference who they are."""
+class Referred(collection.Bare):
+    """Objects that say by a reference who they are."""
 
     judge = staticmethod(collection.judge_described)
 
-    def _inner(self, body: Any) -> dict[str, Any]:
-        found = dict(body or {})
-        reference = found.get(f"{self._key}_ref")
-        return {**found, "id": reference} if reference else found
-
-    def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        return self._inner(self.request("POST", json=dict(body)))
+    def key_of_id(self) -> str:
+        return f"{self._key}_ref"
 
     def get(self, ident: str) -> dict[str, Any]:
         return super().get(plain_id(ident))

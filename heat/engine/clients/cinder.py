@@ -39,7 +39,11 @@ class CinderPlugin(sdk.SdkPlugin):
     entities: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "quotas": {"key": "quota_set", "path": "/os-quota-sets"},
         "volume_type": {"path": "/types"},
-        "qos_spec": {"key": "qos_specs", "path": "/qos-specs"},
+        "qos_spec": {
+            "key": "qos_specs",
+            "path": "/qos-specs",
+            "unheeded": ("name",),
+        },
         "volumes": {"key": "volume", "plural": "volumes"},
     }
 

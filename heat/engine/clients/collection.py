@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from openstack import exceptions as sdk_exceptions
@@ -89,10 +89,13 @@ class Rest:
 
     :param service: as plug-ins name it, for messages
     :param adapter: gives the adapter (made late: it asks for the catalogue)
-    :param key: the key around one object; None: bodies are bare
+    :param key: the key around one object
     :param plural: the key around a list, and the path when ``path`` is not
         given
     :param update: the method that changes an object
+    :param unheeded: what the service does not filter by when it lists, though
+        its objects have it: it refuses, or finds nothing. Who asks has to
+        look at what it shows
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Rest:
         *,
         path: str | None = None,
         update: str = "PUT",
+        unheeded: Iterable[str] = (),
         what: str | None = None,
         microversion: str | None = None,
     ) -> None:
@@ -114,6 +118,7 @@ class Rest:
         self._plural = plural
         self._path = path or f"/{plural}"
         self._update = update
+        self._unheeded = frozenset(unheeded)
         self._microversion = microversion
 
     def request(
@@ -174,12 +179,29 @@ class Rest:
         self.request("DELETE", f"/{ident}")
 
     def list(self, **filters: Any) -> list[dict[str, Any]]:
-        found = self.request("GET", params=filters)
+        heeded = {k: filters[k] for k in filters if k not in self._unheeded}
+        found = self.request("GET", params=heeded)
         return [dict(each) for each in (found or {}).get(self._plural, ())]
 
     def act(self, ident: str, action: str, body: Any = None) -> Any:
         """POST to an object's ``action``, as block storage does."""
         return self.request("POST", f"/{ident}/action", json={action: body})
+
+
+class Bare(Rest):
+    """Objects with nothing around them, with an id of another name."""
+
+    def key_of_id(self) -> str:
+        """The key of the id."""
+        raise NotImplementedError
+
+    def _inner(self, body: Any) -> dict[str, Any]:
+        found = dict(body or {})
+        ident = found.get(self.key_of_id())
+        return {**found, "id": ident} if ident else found
+
+    def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        return self._inner(self.request("POST", json=dict(body)))
 
 
 class Managed:

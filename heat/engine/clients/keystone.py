@@ -21,6 +21,8 @@ from openstack import exceptions as sdk_exceptions
 
 from heat.engine.clients import sdk
 
+_DESCRIBED = ("domain", "group", "project", "role", "service", "user")
+
 
 class KeystonePlugin(sdk.SdkPlugin):
     """Projects, users, roles and what belongs to them."""
@@ -30,4 +32,8 @@ class KeystonePlugin(sdk.SdkPlugin):
     service: ClassVar[str] = "keystone"
     proxy_name: ClassVar[str] = "identity"
     update_method: ClassVar[str] = "PATCH"
-    entities: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    entities: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        **{kind: {"unheeded": ("description",)} for kind in _DESCRIBED},
+        "endpoint": {"unheeded": ("description", "name")},
+        "region": {"unheeded": ("description", "id", "name")},
+    }

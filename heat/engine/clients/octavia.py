@@ -52,7 +52,7 @@ class OctaviaPlugin(sdk.SdkPlugin):
     }
 
     def collection(self, entity: str) -> objects.Rest:
-        arguments = {"key": entity, "plural": f"{entity}s"}
+        arguments: dict[str, Any] = {"key": entity, "plural": f"{entity}s"}
         arguments.update(self.entities.get(entity, {}))
         path = arguments.pop("path", f"/{arguments['plural']}")
         kind = Zones if entity == "availability_zone" else objects.Rest

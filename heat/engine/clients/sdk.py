@@ -79,7 +79,7 @@ class SdkPlugin(client_plugin.ClientPlugin):
 
         :param entity: as resource types name it
         """
-        arguments = {"key": entity, "plural": f"{entity}s"}
+        arguments: dict[str, Any] = {"key": entity, "plural": f"{entity}s"}
         arguments.update(self.entities.get(entity, {}))
         return collection.Rest(
             self.service,

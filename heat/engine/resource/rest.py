@@ -82,9 +82,6 @@ class RestResource(rest_found.FindableObject):
         made: dict[str, Any] = self.collection().create(body)
         return made
 
-    def finish_create(self, properties: Any) -> None:
-        """What takes further calls once there is an object."""
-
     def check_create_complete(self, token: Any) -> bool:
         if self._was_ready(token):
             return True
@@ -105,6 +102,10 @@ class RestResource(rest_found.FindableObject):
         if state is not None and ident is not None:
             passing.note(self.client_plugin(), str(self.entity), state, ident)
 
+    def pause(self) -> outcomes.PollDelay:
+        """What is raised while the object is not ready: when to look again."""
+        return outcomes.PollDelay(self.poll_seconds)
+
     def _await_listed(self, state: str | None) -> None:
         """Wait on where the service lists the object in a state.
 
@@ -115,7 +116,7 @@ class RestResource(rest_found.FindableObject):
             return
         plugin = self.client_plugin()
         if passing.is_in(plugin, str(self.entity), state, ident):
-            raise outcomes.PollDelay(self.poll_seconds)
+            raise self.pause()
 
     def is_ready(self) -> bool:
         """Whether the object's state is final and good.
@@ -128,7 +129,7 @@ class RestResource(rest_found.FindableObject):
         shown = self.shown()
         status = self.judge(shown)
         if status in self.pending:
-            raise outcomes.PollDelay(self.poll_seconds)
+            raise self.pause()
         return True
 
     def judge(self, shown: Mapping[str, Any]) -> str:
@@ -240,7 +241,7 @@ class RestResource(rest_found.FindableObject):
         if str(shown.get(self.status_key or "") or "").upper() in self.gone:
             return True
         self.judge_deleting(shown)
-        raise outcomes.PollDelay(self.poll_seconds)
+        raise self.pause()
 
     def judge_deleting(self, shown: Mapping[str, Any]) -> None:
         """Look at an object that is being deleted.

@@ -84,6 +84,24 @@ class RestObject(base.Resource):
         found: dict[str, Any] = self.collection().get(self.resource_id)
         return found
 
+    def owner(self, name: str, key: str, entity: str | None = None) -> str:
+        """The id of the object that this one is below.
+
+        Of an object of the user's the template need not say it: it is looked
+        for then.
+
+        :param name: of the property
+        :param key: under which such objects show what is below them
+        :param entity: what such objects are; None: as the property is called
+        :raises heat.common.exception.EntityNotFound: there is none
+        """
+        if name in self.properties.given():
+            return str(self.properties[name])
+        for each in self.collection(entity or name).list():
+            if any(part["id"] == self.resource_id for part in each[key]):
+                return str(each["id"])
+        raise exception.EntityNotFound(entity="Resource", name=self.name)
+
     # -- properties and bodies -----------------------------------------------
 
     def translation_rules(

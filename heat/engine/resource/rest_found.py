@@ -20,13 +20,21 @@ sent along.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from heat.engine.resource import outcomes, rest_body
 
 # Where the methods are that make an object in one call, and what they are.
-_PLAIN = f"{__package__}.rest"
+_PLAIN = (f"{__package__}.rest", __name__)
 _MAKING = ("handle_create", "make", "finish_create")
+# How every mark begins.
+_MARK = "Made by Heat (resource"
+
+
+def is_mark(value: Any) -> bool:
+    """Whether a text that a service shows is the mark of some row."""
+    return str(value).startswith(_MARK)
 
 
 class FindableObject(rest_body.RestObject):
@@ -35,20 +43,24 @@ class FindableObject(rest_body.RestObject):
     #: key of the body that may carry a mark of the row, for objects whose
     #: name says nothing of it; None: such an object isn't found again
     mark_key: ClassVar[str | None] = None
+    #: whether what takes further calls may be done again: an object that was
+    #: found is finished then, not replaced
+    finishes_again: ClassVar[bool] = False
     # The object's state is all that a waiting create goes by.
     resumes_create = True
 
     def mark(self) -> str:
         """A text that only the object of this row carries."""
-        return f"Made by Heat (resource {self.uuid})"
+        return f"{_MARK} {self.uuid})"
 
     def create_body(self, properties: Any) -> dict[str, Any]:
         return self.marked(super().create_body(properties))
 
     def marked(self, body: dict[str, Any]) -> dict[str, Any]:
         """The body with a mark of the row, where its name is none."""
-        if self.mark_key is not None and self.chosen_name() != "":
-            body.setdefault(self.mark_key, self.mark())
+        key = self.mark_key
+        if key is not None and self.chosen_name() != "" and not body.get(key):
+            body[key] = self.mark()
         return body
 
     def chosen_name(self) -> str | None:
@@ -84,16 +96,39 @@ class FindableObject(rest_body.RestObject):
                     return str(each["id"])
         return None
 
+    def parse_live_resource_data(
+        self, resource_properties: Any, resource_data: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """See the base; what carries a mark has nothing of the user's."""
+        found = super().parse_live_resource_data(
+            resource_properties, resource_data
+        )
+        if is_mark(found.get(self.mark_key or "")):
+            del found[str(self.mark_key)]
+        return found
+
     def resume_create(self, found: bool) -> Any:
-        if found and not self.is_whole_when_found():
+        if not found:
+            return None
+        if not self.is_whole_when_found():
             raise outcomes.UpdateReplace(self.name)
+        if self.finishes_again:
+            self.finish_create(self.properties)
         return None
 
+    def finish_create(self, properties: Any) -> None:
+        """What takes further calls once there is an object."""
+
     def is_whole_when_found(self) -> bool:
-        """Whether making the object is one call, and nothing is to be kept
-        of its answer: then one that was found is as good as one made."""
+        """Whether making the object is one call, but for what may be done
+        again, and nothing is to be kept of its answer: then one that was
+        found is as good as one made."""
         cls = type(self)
-        return all(getattr(cls, name).__module__ == _PLAIN for name in _MAKING)
+        return all(
+            getattr(cls, name).__module__ in _PLAIN
+            for name in _MAKING
+            if not (name == "finish_create" and self.finishes_again)
+        )
 
     def listed(self, **filters: Any) -> list[dict[str, Any]]:
         """The service's objects that have these values, or more of them."""

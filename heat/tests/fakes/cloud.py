@@ -42,6 +42,7 @@ SERVICES = {
     "object-store": f"http://object/v1/AUTH_{PROJECT}",
     "key-manager": "http://keys",
     "load-balancer": "http://balancer",
+    "alarming": "http://alarms",
 }
 
 

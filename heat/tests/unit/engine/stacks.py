@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 import uuid
 from typing import Any
@@ -83,6 +84,27 @@ def one(
             status=state[1],
             stored_properties=stored,
         )
+    return made
+
+
+def in_cloud(
+    context: Any,
+    kind: str,
+    props: dict[str, Any],
+    ident: str | None = None,
+    **row: Any,
+) -> resource.Resource:
+    """A resource ``r`` of a built-in type, for whose user services are asked.
+
+    :param ident: uuid of its row; None: a new one
+    :param row: what else that says
+    """
+    stack = view({"r": {"type": kind, "properties": props}})
+    values = dataclasses.replace(stack.values, context=context)
+    stack = resource.StackView(stack.definition, values=values)
+    defn = stack.definition.resource_definitions["r"]
+    made = registry().get(kind)("r", defn, stack)
+    made.load_state(uuid=ident or str(uuid.uuid4()), **row)
     return made
 
 

@@ -126,7 +126,10 @@ class QoSAssociation(link.Link):
     def shown(self) -> dict[str, Any]:
         """The types, of which those that are wanted are associated."""
         now = self._associated()
-        missing = set(self.properties["volume_types"]) - now
+        # Of specs of the user's the template need not name any.
+        given = "volume_types" in self.properties.given()
+        wanted = self.properties["volume_types"] if given else ()
+        missing = set(wanted) - now
         if missing:
             raise exception.EntityNotFound(
                 entity="QoS association with the volume type",

@@ -27,6 +27,8 @@ class VolumeType(rest.RestResource):
 
     default_client_name = "cinder"
     entity = "volume_type"
+    mark_key = "description"
+    finishes_again = True
     properties_schema = notation.properties("""
         description string (update) -- What it is for.
         is_public boolean (update, =true) -- Whether all projects may use it.

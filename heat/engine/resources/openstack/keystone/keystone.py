@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from heat.common import exception
 from heat.common.i18n import _
@@ -43,6 +43,7 @@ class KeystoneResource(rest.RestResource):
     """An object of the identity service."""
 
     default_client_name = "keystone"
+    mark_key: ClassVar[str | None] = "description"
 
 
 class RoleHolder(KeystoneResource):
@@ -100,6 +101,7 @@ class Assignment(RoleHolder):
     #: property that names them
     holder_property: str = ""
     name_property = None
+    mark_key = None
     not_sent = frozenset({"roles"})
 
     def handle_create(self) -> Any:

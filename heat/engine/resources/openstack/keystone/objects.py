@@ -89,6 +89,12 @@ class Role(keystone.KeystoneResource):
     body_keys = {"domain": "domain_id"}
     finds = {"domain": "keystone.domain"}
 
+    def listed(self, **filters: Any) -> list[dict[str, Any]]:
+        """See the base. Roles of a domain are listed for that alone."""
+        if self.properties["domain"]:
+            filters["domain_id"] = self.properties["domain"]
+        return super().listed(**filters)
+
 
 class Service(keystone.KeystoneResource):
     """A service in the catalogue."""

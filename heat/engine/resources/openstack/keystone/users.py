@@ -23,6 +23,8 @@ from heat.engine.resources.openstack.keystone import keystone
 
 
 class _WithRoles(keystone.RoleHolder):
+    finishes_again = True
+
     def finish_create(self, properties: Any) -> None:
         self.grant(str(self.resource_id), properties["roles"] or ())
 

@@ -35,6 +35,8 @@ class NetworkGateway(neutron.NeutronResource):
     required_service_extension = "network-gateway"
     entity = "network_gateway"
     status_key = None
+    # Nobody tells which of the networks are connected.
+    finishes_again = False
     properties_schema = notation.properties("""
         connections list{* map{
             network string (required, is neutron.network) -- Name or id of the

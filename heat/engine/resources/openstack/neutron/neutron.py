@@ -26,6 +26,7 @@ class NeutronResource(rest.RestResource):
     default_client_name = "neutron"
     status_key: ClassVar[str | None] = "status"
     pending = frozenset({"BUILD", "BUILDING"})
+    finishes_again = True
 
     def finish_create(self, properties: Any) -> None:
         if properties.get("tags"):

@@ -58,9 +58,8 @@ class QoSRule(neutron.NeutronResource):
         """The rules of this kind that the policy has."""
         if entity is not None:
             return super().collection(entity)
-        return self.client_plugin().rules_of(
-            self.properties["policy"], self.entity
-        )
+        policy = self.owner("policy", "rules", "qos_policy")
+        return self.client_plugin().rules_of(policy, self.entity)
 
 
 class QoSBandwidthLimitRule(QoSRule):

@@ -184,6 +184,7 @@ class SecurityGroupRule(neutron.NeutronResource):
 
     entity = "security_group_rule"
     name_property = None
+    mark_key = "description"
     status_key = None
     properties_schema = notation.properties("""
         description string -- What the rule is for.

@@ -25,14 +25,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from heat.common import exception
 from heat.engine import attributes
 from heat.engine.clients import errors
 from heat.engine.resource import notation, outcomes, rest
 
-#: seconds, on average, before a change that wasn't taken is asked for again;
-#: not all who wait come at the same time
-AGAIN_SECONDS: Final = 1.0
+#: seconds, on average, until the first look at what is not done, and how many
+#: times as long each further pause is
+FIRST_SECONDS: Final = 0.2
+LONGER: Final = 1.3
 
 _IMMUTABLE: Final = re.compile(
     r"(Load Balancer|Listener|Pool|L7Policy) (\S+) is immutable"
@@ -55,11 +55,6 @@ class _Change:
 
     arguments: tuple[Any, Any, Mapping[str, Any]]
     taken: bool = False
-
-
-def _later() -> outcomes.PollDelay:
-    share = random.uniform(0.5, 1.5)  # noqa: S311 - no secret
-    return outcomes.PollDelay(AGAIN_SECONDS * share)
 
 
 def is_immutable(exc: BaseException | None) -> bool:
@@ -86,17 +81,25 @@ class BalancerPart(rest.RestResource):
     """A load balancer, or something that belongs to one."""
 
     default_client_name = "octavia"
-    # Who waits for a part keeps others waiting for their turn.
+    #: seconds between two looks at most, on average
     poll_seconds = 1.0
     status_key: ClassVar[str | None] = "provisioning_status"
     pending = frozenset({"PENDING_CREATE", "PENDING_UPDATE", "PENDING_DELETE"})
     gone = frozenset({"DELETED"})
     deleted_at_once = False
+    _pause = FIRST_SECONDS
 
-    def marked(self, body: dict[str, Any]) -> dict[str, Any]:
-        if self.mark_key is not None and not body.get(self.mark_key):
-            body.pop(self.mark_key, None)
-        return super().marked(body)
+    def pause(self) -> outcomes.PollDelay:
+        """See the base; also when to ask again for what wasn't taken.
+
+        Most changes take a moment, and who waits for one keeps others
+        waiting for their turn: so the first looks come soon. Not all who
+        wait come at the same time.
+        """
+        wait = self._pause
+        self._pause = min(wait * LONGER, self.poll_seconds)
+        share = random.uniform(0.5, 1.5)  # noqa: S311 - no secret
+        return outcomes.PollDelay(wait * share)
 
     def shown(self) -> dict[str, Any]:
         """See the base; what it belongs to is told as it was given, too."""
@@ -106,23 +109,6 @@ class BalancerPart(rest.RestResource):
             if key != self.entity and len(owners) == 1:
                 found.setdefault(f"{key}_id", owners[0]["id"])
         return found
-
-    def owner(self, name: str, key: str) -> str:
-        """The id of the object that this one is below.
-
-        Of an object of the user's the template need not say it: it is looked
-        for then.
-
-        :param name: of the property, and of such objects
-        :param key: under which they show what is below them
-        :raises heat.common.exception.EntityNotFound: there is none
-        """
-        if name in self.properties.given():
-            return str(self.properties[name])
-        for each in self.collection(name).list():
-            if any(part["id"] == self.resource_id for part in each[key]):
-                return str(each["id"])
-        raise exception.EntityNotFound(entity="Resource", name=self.name)
 
     def again(self, exc: Exception) -> outcomes.PollDelay:
         """The answer to an error that says that it's another's turn, or that
@@ -141,7 +127,7 @@ class BalancerPart(rest.RestResource):
             owner = self.collection(_ENTITIES[found[1]]).get(found[2])
             if owner.get("provisioning_status") == "ERROR":
                 raise exc
-        return _later()
+        return self.pause()
 
     def make_room(self) -> bool:
         """Take away what this object replaces, where there is room for one.
@@ -220,7 +206,7 @@ class BalancerPart(rest.RestResource):
             return super().check_delete_complete(token)
         if is_immutable(self._conflict):
             # The stack's time is all the time that there is.
-            raise _later()
+            raise self.pause()
         token["tries"] += 1
         if token["tries"] >= rest.CONFLICT_TRIES and self._conflict:
             raise self._conflict

@@ -19,7 +19,7 @@ from typing import Any
 
 from heat.common.i18n import _
 from heat.engine.clients import errors
-from heat.engine.resource import notation, rest
+from heat.engine.resource import notation, rest, rest_found
 from heat.engine.resources.openstack.octavia import octavia
 
 _COOKIE = "APP_COOKIE"
@@ -113,7 +113,7 @@ class Pool(octavia.BalancerPart):
 
     def _is_predecessor(self, other: Mapping[str, Any]) -> bool:
         same_name = other.get("name") == self.properties["name"]
-        marked = str(other.get("description")).startswith("Made by Heat (")
+        marked = rest_found.is_mark(other.get("description"))
         return self.was_made_here(other) or (same_name and marked)
 
     def prepare_for_replace(self) -> None:

@@ -15,11 +15,10 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import uuid
 
 from heat.common import exception
-from heat.engine import clients, resource
+from heat.engine import clients
 from heat.engine.clients import errors
 from heat.tests import base
 from heat.tests.fakes import cloud
@@ -80,14 +79,8 @@ class KeysCase(base.TestCase):
         )
 
     def made(self, kind, **given):
-        section = {"type": f"OS::Barbican::{kind}", "properties": given}
-        view = stacks.view({"r": section})
-        values = dataclasses.replace(view.values, context=self.cloud.context)
-        stack = resource.StackView(view.definition, values=values)
-        definition = view.definition.resource_definitions["r"]
-        rsrc = stacks.registry().get(section["type"])("r", definition, stack)
-        rsrc.load_state(uuid=str(uuid.uuid4()))
-        return rsrc
+        kind = f"OS::Barbican::{kind}"
+        return stacks.in_cloud(self.cloud.context, kind, given)
 
     def payload(self, ident, content):
         return self.cloud.mock.get(

@@ -14,15 +14,26 @@
 
 from __future__ import annotations
 
-import dataclasses
-import uuid
+import re
 
-from heat.engine import resource
 from heat.tests import base
 from heat.tests.fakes import cloud
 from heat.tests.unit.engine import stacks
 
 NETWORK = "http://network/v2.0"
+
+
+class Deaf(cloud.Objects):
+    """Objects of a service that filters by few keys, or by none."""
+
+    def __init__(self, mock, url, key, *heeds):
+        super().__init__(mock, url, key, f"{key}s")
+        self.heeds = set(heeds)
+
+    def _serve(self, request, path, body):
+        if request.method == "GET" and request.qs.keys() - self.heeds:
+            return 400, {"error": {"message": "Additional properties"}}
+        return super()._serve(request, path, body)
 
 
 class FindMadeTest(base.TestCase):
@@ -38,14 +49,7 @@ class FindMadeTest(base.TestCase):
         self.public = self.cloud.networks.add(name="public")["id"]
 
     def made(self, kind, **properties):
-        given = {"type": kind, "properties": properties}
-        view = stacks.view({"r": given})
-        values = dataclasses.replace(view.values, context=self.cloud.context)
-        stack = resource.StackView(view.definition, values=values)
-        definition = view.definition.resource_definitions["r"]
-        rsrc = stacks.registry().get(kind)("r", definition, stack)
-        rsrc.load_state(uuid=str(uuid.uuid4()))
-        return rsrc
+        return stacks.in_cloud(self.cloud.context, kind, properties)
 
     def again(self, rsrc, knows=True):
         """The same row, as an engine finds it that knows no object.
@@ -127,6 +131,51 @@ class FindMadeTest(base.TestCase):
         )
         self.groups.add(name="web", description="mine")
         self.assertIsNone(self.again(rsrc).find_made())
+
+    def test_by_what_the_service_does_not_filter_by(self):
+        """It refuses the filter, or finds nothing by it: nobody asks so."""
+        keystone = cloud.SERVICES["identity"]
+        cinder = cloud.SERVICES["block-storage"]
+        regions = Deaf(self.cloud.mock, f"{keystone}/regions", "region")
+        roles = Deaf(self.cloud.mock, f"{keystone}/roles", "role", "name")
+        specs = Deaf(self.cloud.mock, f"{cinder}/qos-specs", "qos_spec")
+        specs.key = specs.plural
+        for kind, store, given in (
+            ("Keystone::Region", regions, {}),
+            ("Keystone::Region", regions, {"id": "chosen"}),
+            ("Keystone::Role", roles, {}),
+            ("Keystone::Role", roles, {"name": "chosen"}),
+            ("Cinder::QoSSpecs", specs, {"specs": {"a": "1"}}),
+        ):
+            with self.subTest(kind, **given):
+                store.stored.clear()
+                store.add(name=given.get("name"), description="")
+                rsrc = self.made(f"OS::{kind}", **given)
+                made = store.add(**rsrc.create_body(rsrc.properties))
+                self.assertEqual(made["id"], self.again(rsrc).find_made())
+
+    def test_a_mark_is_no_drift(self):
+        rsrc = self.made("OS::Cinder::VolumeType", name="chosen")
+        body = rsrc.create_body(rsrc.properties)
+        self.assertEqual(rsrc.mark(), body["description"])
+        live = rsrc.parse_live_resource_data(rsrc.properties, body)
+        self.assertNotIn("description", live)
+        self.assertEqual("chosen", live["name"])
+
+    def test_what_was_found_is_finished(self):
+        """What takes further calls is done again; it is not replaced."""
+        tags = re.compile(f"{NETWORK}/networks/.*/tags")
+        self.cloud.mock.put(tags, json={})
+        rsrc = self.made("OS::Neutron::Net", tags=["a"])
+        stacks.run(rsrc, "CREATE")
+        again = self.again(rsrc)
+        again.resource_id = again.find_made()
+        self.assertIsNone(again.resume_create(True))
+        told = [r.method for r in self.cloud.mock.request_history]
+        self.assertEqual(2, told.count("PUT"))
+        self.assertEqual(
+            {self.public, again.resource_id}, {*self.cloud.networks.stored}
+        )
 
     def test_types_without_objects_of_their_own_find_none(self):
         rsrc = self.made(

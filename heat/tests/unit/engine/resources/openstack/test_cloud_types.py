@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import dataclasses
-import uuid
 
 from heat.common import context as heat_context
 from heat.common import exception
@@ -216,15 +215,9 @@ def _typed(kind, **properties):
 
 class ValidationTest(base.TestCase):
     def made(self, kind, context=None, **properties):
-        cls = stacks.registry().get(f"OS::{kind}")
-        view = stacks.view({"r": _typed(kind, **properties)})
         # Without credentials no service is asked.
         context = context or heat_context.RequestContext()
-        values = dataclasses.replace(view.values, context=context)
-        stack = resource.StackView(view.definition, values=values)
-        rsrc = cls("r", view.definition.resource_definitions["r"], stack)
-        rsrc.load_state(uuid=str(uuid.uuid4()))
-        return rsrc
+        return stacks.in_cloud(context, f"OS::{kind}", properties)
 
     def test_a_subnet_without_gateway_any_more(self):
         subnet = self.made("Neutron::Subnet", network="n", cidr="10.0.0.0/24")

@@ -14,11 +14,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import uuid
-
 from heat.common import exception
-from heat.engine import resource
 from heat.engine.resource import lifecycle
 from heat.tests import base
 from heat.tests.fakes import cloud
@@ -34,14 +30,8 @@ class NeutronCase(base.TestCase):
         self.net = self.cloud.networks.add(name="net")["id"]
 
     def made(self, kind, **given):
-        section = {"type": f"OS::Neutron::{kind}", "properties": given}
-        view = stacks.view({"r": section})
-        values = dataclasses.replace(view.values, context=self.cloud.context)
-        stack = resource.StackView(view.definition, values=values)
-        definition = view.definition.resource_definitions["r"]
-        rsrc = stacks.registry().get(section["type"])("r", definition, stack)
-        rsrc.load_state(uuid=str(uuid.uuid4()))
-        return rsrc
+        kind = f"OS::Neutron::{kind}"
+        return stacks.in_cloud(self.cloud.context, kind, given)
 
     def changed(self, rsrc, **given):
         rsrc.target = rsrc.t.freeze(properties=given)
@@ -91,6 +81,25 @@ class MoreTest(NeutronCase):
             self.assertEqual(
                 {"router": {"routes": [given]}}, verb.last_request.json()
             )
+
+    def test_a_users_rule_is_looked_for(self):
+        """Whoever names a rule of his own need not name its policy."""
+        policies = self.cloud.objects(
+            f"{NETWORK}/qos/policies", "policy", "policies"
+        )
+        policies.add(id="other", rules=[])
+        policies.add(id="p", rules=[{"id": "mine"}])
+        rules = self.cloud.objects(
+            f"{NETWORK}/qos/policies/p/dscp_marking_rules",
+            "dscp_marking_rule",
+            "dscp_marking_rules",
+        )
+        rules.add(id="mine", dscp_mark=10)
+        rsrc = self.made("QoSDscpMarkingRule")
+        rsrc.resource_id = "mine"
+        self.assertEqual(10, rsrc.shown()["dscp_mark"])
+        rsrc.resource_id = "nobodys"
+        self.assertRaises(exception.EntityNotFound, rsrc.shown)
 
     def test_parts_of_service_chains(self):
         ports = self.cloud.objects(f"{NETWORK}/ports", "port", "ports")

@@ -14,11 +14,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 
 from heat.common import exception
-from heat.engine import resource
 from heat.engine.resource import lifecycle
 from heat.engine.resources.openstack.octavia import octavia
 from heat.tests import base
@@ -60,14 +58,8 @@ class BalancerCase(base.TestCase):
         )
 
     def made(self, kind, **given):
-        section = {"type": f"OS::Octavia::{kind}", "properties": given}
-        view = stacks.view({"r": section})
-        values = dataclasses.replace(view.values, context=self.cloud.context)
-        stack = resource.StackView(view.definition, values=values)
-        definition = view.definition.resource_definitions["r"]
-        rsrc = stacks.registry().get(section["type"])("r", definition, stack)
-        rsrc.load_state(uuid=str(uuid.uuid4()))
-        return rsrc
+        kind = f"OS::Octavia::{kind}"
+        return stacks.in_cloud(self.cloud.context, kind, given)
 
     def listener(self, **more):
         given = {"loadbalancer": OWNER, "protocol": "HTTP"}
@@ -106,6 +98,13 @@ class TurnTest(BalancerCase):
         made = self.listeners.stored[rsrc.resource_id]
         made["provisioning_status"] = "ACTIVE"
         self.assertEqual(lifecycle.Done(), operation.poll())
+
+    def test_the_first_looks_come_soon(self):
+        rsrc = self.listener()
+        pauses = [rsrc.pause().period for _ in range(30)]
+        self.assertLess(max(pauses[:3]), 0.6)
+        self.assertGreaterEqual(min(pauses[10:]), 0.5)
+        self.assertLessEqual(max(pauses), 1.5)
 
     def test_update_is_asked_for_until_it_is_taken(self):
         rsrc = self.listener()

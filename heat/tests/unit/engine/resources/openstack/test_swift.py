@@ -13,14 +13,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import uuid
 from urllib import parse
 
 import requests_mock
 
 from heat.common import exception
-from heat.engine import resource
 from heat.engine.clients import errors
 from heat.engine.resource import lifecycle, outcomes
 from heat.tests import base
@@ -105,17 +102,10 @@ class ContainerTest(base.TestCase):
         self.store = Store(self.cloud.mock)
 
     def made(self, ident=None, data=None, row=None, **given):
-        section = {"type": "OS::Swift::Container", "properties": given}
-        view = stacks.view({"r": section})
-        values = dataclasses.replace(view.values, context=self.cloud.context)
-        stack = resource.StackView(view.definition, values=values)
-        definition = view.definition.resource_definitions["r"]
-        cls = stacks.registry().get("OS::Swift::Container")
-        rsrc = cls("r", definition, stack)
-        rsrc.load_state(
-            uuid=row or str(uuid.uuid4()), physical_id=ident, data=data
+        kind, context = "OS::Swift::Container", self.cloud.context
+        return stacks.in_cloud(
+            context, kind, given, row, physical_id=ident, data=data
         )
-        return rsrc
 
     def deleted(self, rsrc):
         """Delete it; how often it was looked at."""

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import json
 import uuid
@@ -23,7 +22,7 @@ import fixtures
 import requests_mock
 
 from heat.common import exception
-from heat.engine import clients, resource
+from heat.engine import clients
 from heat.engine.resource import lifecycle
 from heat.tests import base
 from heat.tests.fakes import cloud
@@ -149,14 +148,8 @@ class ZaqarCase(base.TestCase):
         self.zaqar = Zaqar(self.cloud.mock)
 
     def made(self, kind, row=None, **given):
-        section = {"type": f"OS::Zaqar::{kind}", "properties": given}
-        view = stacks.view({"r": section})
-        values = dataclasses.replace(view.values, context=self.cloud.context)
-        stack = resource.StackView(view.definition, values=values)
-        definition = view.definition.resource_definitions["r"]
-        rsrc = stacks.registry().get(section["type"])("r", definition, stack)
-        rsrc.load_state(uuid=row or str(uuid.uuid4()))
-        return rsrc
+        kind = f"OS::Zaqar::{kind}"
+        return stacks.in_cloud(self.cloud.context, kind, given, row)
 
     def created(self, kind, **given):
         rsrc = self.made(kind, **given)
