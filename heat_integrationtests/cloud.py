@@ -54,9 +54,12 @@ ADMIN_PASSWORD = "HEAT_TEST_ADMIN_PASSWORD"  # noqa: S105 - the same
 _NEEDED = ("OS_AUTH_URL", MYSQL, RABBIT)
 
 
-def check_environment() -> None:
-    """Skip, or fail where services are required, without a cloud."""
-    missing = [name for name in _NEEDED if not os.environ.get(name)]
+def check_environment(*more: str) -> None:
+    """Skip, or fail where services are required, without a cloud.
+
+    :param more: variables that have to be set as well
+    """
+    missing = [n for n in (*_NEEDED, *more) if not os.environ.get(n)]
     if not missing:
         return
     told = f"no cloud: {', '.join(missing)} not set"

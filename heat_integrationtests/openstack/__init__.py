@@ -12,13 +12,13 @@
 
 """A cloud of real OpenStack services, on the loopback interface.
 
-Keystone, Glance, Placement, Nova, Neutron, Cinder, Swift, Zaqar, Barbican and
-Octavia as released, in a virtual environment of their own, over a MariaDB and
-a RabbitMQ that are there. Nothing is virtualised: servers are those of Nova's
-fake hypervisor, ports are bound by a driver without agents, volumes hold no
-bytes, load balancers forward nothing; only objects, messages and secrets are
-kept. What a client sees (authentication, policy,
-quotas, states, errors) is the real thing.
+Keystone, Glance, Placement, Nova, Neutron, Cinder, Swift, Zaqar, Barbican,
+Octavia, Aodh and Gnocchi as released, in a virtual environment of their own,
+over a MariaDB and a RabbitMQ that are there. Nothing is virtualised: servers
+are those of Nova's fake hypervisor, ports are bound by a driver without
+agents, volumes hold no bytes, load balancers forward nothing; only objects,
+messages, secrets and measures are kept. What a client sees (authentication,
+policy, quotas, states, errors) is the real thing.
 ``python -m heat_integrationtests.openstack --help``.
 
 =============  ===============================================================

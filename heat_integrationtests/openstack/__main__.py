@@ -52,6 +52,7 @@ def env(settings: Settings, user: str) -> str:
         OS_IDENTITY_API_VERSION="3",
         OS_AUTH_TYPE="password",
         HEAT_TEST_CLOUD_RABBIT_URL=" ".join(settings.heat_rabbits),
+        HEAT_TEST_CLOUD_EVENTS_URL=settings.rabbit,
         HEAT_TEST_SERVICE_PASSWORD=settings.password,
     )
     given[MYSQL] = settings.mysql

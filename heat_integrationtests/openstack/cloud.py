@@ -118,6 +118,7 @@ def start(settings: Settings) -> None:
     _launch(settings, services.LAST)
     _until_served(settings, services.LAST)
     _until(settings, "nova-compute", lambda: not _down(settings))
+    seed.greet(settings)
     if not made:
         schemas.map_hosts(settings)
         settings.remember(made=_digest())

@@ -47,15 +47,22 @@ def write(settings: Settings) -> None:
 
     :raises CloudError: one can't be what a service needs
     """
-    for folder in ("glance/images", "glance/staging", "glance/tasks"):
+    for folder in (
+        "gnocchi",
+        "glance/images",
+        "glance/staging",
+        "glance/tasks",
+    ):
         (settings.data / folder).mkdir(parents=True, exist_ok=True)
     for name in ("nova", "neutron", "cinder", "glance"):
         (settings.data / name / "lock").mkdir(parents=True, exist_ok=True)
     swift.make_device(settings)
     for name, sections in (
         ("keystone/keystone.conf", keystone(settings)),
+        ("aodh/aodh.conf", aodh(settings)),
         ("barbican/barbican.conf", barbican(settings)),
         ("glance/glance-api.conf", glance(settings)),
+        ("gnocchi/gnocchi.conf", gnocchi(settings)),
         ("octavia/octavia.conf", octavia(settings)),
         ("placement/placement.conf", placement(settings)),
         ("nova/nova.conf", nova(settings)),
@@ -174,6 +181,25 @@ def keystone(settings: Settings) -> Sections:
     }
 
 
+def aodh(settings: Settings) -> Sections:
+    return {
+        "DEFAULT": {
+            "transport_url": settings.rabbit,
+            # Alarms are known to whom evaluates them as soon as they are made,
+            # members of pools as soon as they are there.
+            "event_alarm_cache_ttl": 0,
+            "member_creation_time": 0,
+            # Each second it says that it looks.
+            "default_log_levels": "oslo_db=ERROR,aodh.evaluator=WARNING",
+        },
+        "database": _database(settings, "aodh"),
+        "evaluator": {"evaluation_interval": 1},
+        "keystone_authtoken": _authtoken(settings, "aodh"),
+        "service_credentials": _login(settings, "aodh"),
+        "oslo_messaging_rabbit": {"heartbeat_timeout_threshold": 0},
+    }
+
+
 def barbican(settings: Settings) -> Sections:
     return {
         "DEFAULT": {
@@ -210,6 +236,23 @@ def glance(settings: Settings) -> Sections:
             "config_file": settings.etc / "glance/glance-api-paste.ini",
         },
         "oslo_concurrency": {"lock_path": data / "lock"},
+    }
+
+
+def gnocchi(settings: Settings) -> Sections:
+    data = settings.data / "gnocchi"
+    return {
+        "DEFAULT": {
+            "coordination_url": f"file://{data}/coordination",
+            "verbose": "false",
+        },
+        "api": {"auth_mode": "keystone"},
+        # Measures are values a second later.
+        "metricd": {"metric_processing_delay": 1},
+        "database": _database(settings, "gnocchi"),
+        "indexer": {"url": settings.database_url("gnocchi")},
+        "storage": {"driver": "file", "file_basepath": data},
+        "keystone_authtoken": _authtoken(settings, "gnocchi"),
     }
 
 

@@ -28,8 +28,10 @@ from heat_integrationtests.openstack.settings import (
 
 DATABASES = (
     "keystone",
+    "aodh",
     "barbican",
     "glance",
+    "gnocchi",
     "octavia",
     "placement",
     "nova_api",
@@ -72,6 +74,10 @@ def _keystone(settings: Settings) -> Commands:
     )
 
 
+def _aodh(settings: Settings) -> Commands:
+    return (_program(settings, "aodh-dbsync", "aodh/aodh.conf")(),)
+
+
 def _barbican(settings: Settings) -> Commands:
     url = settings.database_url("barbican")
     program = settings.program("barbican-db-manage")
@@ -81,6 +87,12 @@ def _barbican(settings: Settings) -> Commands:
 def _glance(settings: Settings) -> Commands:
     manage = _program(settings, "glance-manage", "glance/glance-api.conf")
     return (manage("db_sync"),)
+
+
+def _gnocchi(settings: Settings) -> Commands:
+    upgrade = _program(settings, "gnocchi-upgrade", "gnocchi/gnocchi.conf")
+    # A sack is looked into at each round, and few are needed here.
+    return (upgrade("--sacks-number", "1"),)
 
 
 def _octavia(settings: Settings) -> Commands:
@@ -127,7 +139,7 @@ def _zaqar(settings: Settings) -> Commands:
 #: The longest first.
 _SERVICES = (
     *(_neutron, _nova, _keystone, _cinder, _octavia, _barbican),
-    *(_glance, _placement, _zaqar),
+    *(_glance, _placement, _zaqar, _aodh, _gnocchi),
 )
 
 

@@ -33,8 +33,10 @@ _SERVICE_ROLES = ("admin", "service")
 _OWNER_ROLES = ("member", "reader", "heat_stack_owner")
 #: user, project, roles; all in the default domain
 USERS = (
+    ("aodh", "service", _SERVICE_ROLES),
     ("barbican", "service", _SERVICE_ROLES),
     ("glance", "service", _SERVICE_ROLES),
+    ("gnocchi", "service", _SERVICE_ROLES),
     ("octavia", "service", _SERVICE_ROLES),
     ("placement", "service", _SERVICE_ROLES),
     ("nova", "service", _SERVICE_ROLES),
@@ -52,8 +54,10 @@ LOGINS["heat"] = "service"
 
 #: type, name, listener, path
 CATALOGUE = (
+    ("alarming", "aodh", "aodh", ""),
     ("key-manager", "barbican", "barbican", ""),
     ("image", "glance", "glance", ""),
+    ("metric", "gnocchi", "gnocchi", ""),
     ("load-balancer", "octavia", "octavia", ""),
     ("placement", "placement", "placement", ""),
     ("compute", "nova", "nova", "/v2.1"),
@@ -157,6 +161,31 @@ def resources(settings: Settings) -> None:
         name=VOLUME_TYPE, extra_specs={"volume_backend_name": VOLUME_TYPE}
     )
     _networks(cloud)
+
+
+def greet(settings: Settings) -> None:
+    """Ask each service for something, one request at a time.
+
+    What a service prepares at its first request (its policies above all) is
+    not always safe from a second one: that is refused, or fails.
+    """
+    cloud = connect(settings, "demo")
+    for lists in (
+        cloud.block_storage.volumes,
+        cloud.compute.servers,
+        cloud.image.images,
+        cloud.key_manager.secrets,
+        cloud.load_balancer.load_balancers,
+        cloud.message.queues,
+        cloud.network.networks,
+        cloud.object_store.containers,
+    ):
+        list(lists())
+    for kind, path in (
+        ("alarming", "/v2/alarms"),
+        ("metric", "/v1/resource/generic"),
+    ):
+        cloud.session.get(path, endpoint_filter={"service_type": kind})
 
 
 def _networks(cloud: Any) -> None:

@@ -52,9 +52,11 @@ class Service:
         ]
 
 
-def _api(name: str, module: str, listener: str, *more: str) -> Service:
+def _api(
+    name: str, module: str, listener: str, *more: str, wave: int = EARLY
+) -> Service:
     serve = ("python", "-m", "heat_cloud_serve", module, "{port}", *more)
-    return Service(name, serve, listener=listener)
+    return Service(name, serve, wave, listener=listener)
 
 
 _NOVA = ("--config-file", "{etc}/nova/nova.conf")
@@ -66,6 +68,7 @@ SERVICES = (
     _api("keystone", "keystone.wsgi.api", "keystone"),
     _api("barbican-api", "heat_cloud_secrets", "barbican", "{etc}/barbican"),
     _api("glance-api", "glance.wsgi.api", "glance"),
+    _api("gnocchi", "heat_cloud_metrics", "gnocchi", "{etc}/gnocchi"),
     _api("octavia-api", "octavia.wsgi.api", "octavia", *_OCTAVIA),
     _api("placement-api", "placement.wsgi.api", "placement"),
     _api("nova-api", "nova.wsgi.osapi_compute", "nova"),
@@ -95,6 +98,11 @@ SERVICES = (
         ("python", "-m", "heat_cloud_secrets", "{etc}/barbican"),
         AFTER_IDENTITY,
         queues=("barbican.workers",),
+    ),
+    # Its workers look into the catalogue as they start.
+    _api(
+        *("aodh", "heat_cloud_alarms", "aodh", "{etc}/aodh"),
+        wave=AFTER_IDENTITY,
     ),
     Service(
         "cinder-scheduler",

@@ -46,7 +46,7 @@ DEFAULT_MYSQL = "mysql+pymysql://root@127.0.0.1:3306"
 DEFAULT_RABBIT = "rabbit://guest:guest@127.0.0.1:5672/"
 
 # Behind the others, so that these keep their ports.
-LISTENERS += ("barbican", "octavia")
+LISTENERS += ("barbican", "octavia", "aodh", "gnocchi")
 
 
 class CloudError(Exception):

@@ -30,6 +30,7 @@ from heat.engine.clients import session as sessions
 
 #: name -> module and class
 _OURS = {
+    "aodh": "heat.engine.clients.aodh:AodhPlugin",
     "barbican": "heat.engine.clients.barbican:BarbicanPlugin",
     "cinder": "heat.engine.clients.cinder:CinderPlugin",
     "glance": "heat.engine.clients.glance:GlancePlugin",
