@@ -147,6 +147,39 @@ class CloudStory(unittest.TestCase):
         return str(found.physical_resource_id)
 
 
+class AloneStory(CloudStory):
+    """A user, in a project that nobody else works in."""
+
+    @classmethod
+    def make_project(cls) -> None:
+        """Make both, for this class."""
+        cls.keystone = cloud.administrator().identity
+        cls.roles = {each.name: each.id for each in cls.keystone.roles()}
+        cls.project = cls.keystone.create_project(name=cls.name())
+        cls.addClassCleanup(cls.keystone.delete_project, cls.project.id)
+        cls.password = f"secret-{uuid.uuid4().hex}"
+        cls.user = cls.make_user("member", cls.password)
+
+    @staticmethod
+    def name() -> str:
+        return f"alone-{uuid.uuid4().hex[:8]}"
+
+    @classmethod
+    def make_user(cls, role: str, password: str) -> str:
+        """The name of a new user with one role in the project."""
+        made = cls.keystone.create_user(name=cls.name(), password=password)
+        cls.addClassCleanup(cls.keystone.delete_user, made.id)
+        cls.keystone.assign_project_role_to_user(
+            cls.project.id, made.id, cls.roles[role]
+        )
+        return str(made.name)
+
+    @classmethod
+    def connect(cls) -> Any:
+        """A connection of the user with a token of its own."""
+        return cloud.connect(cls.user, cls.project.name, cls.password)
+
+
 class ServerStory(CloudStory):
     """A server with all that belongs to it."""
 

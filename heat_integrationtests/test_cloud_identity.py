@@ -33,7 +33,6 @@ from heatclient import exc as heat_exc
 from heat_integrationtests import cloud, test_cloud
 from heat_integrationtests.test_cloud import ref, res, server
 
-ADMIN_PASSWORD = "HEAT_TEST_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
 #: long enough to do something while a stack waits
 PAUSE = 8
 
@@ -67,42 +66,14 @@ class PasswordCluster(IdentityCluster):
     extra = IdentityCluster.extra + "deferred_auth_method = password\n"
 
 
-def connect(user: str, password: str, project: str) -> Any:
-    """A connection with a token of its own."""
-    return openstack.connect(
-        auth_url=os.environ["OS_AUTH_URL"],
-        username=user,
-        password=password,
-        project_name=project,
-        user_domain_name="Default",
-        project_domain_name="Default",
-        region_name=os.environ.get("OS_REGION_NAME"),
-    )
-
-
-def name() -> str:
-    return f"ident-{uuid.uuid4().hex[:8]}"
-
-
-def admin() -> Any:
-    password = os.environ.get(ADMIN_PASSWORD) or os.environ["OS_PASSWORD"]
-    return connect("admin", password, "admin")
-
-
-class IdentityStory(test_cloud.CloudStory):
-    """A user, in a project that nobody else works in, with a token that can
-    be revoked."""
+class IdentityStory(test_cloud.AloneStory):
+    """The user's token can be revoked."""
 
     cluster: type[IdentityCluster] = IdentityCluster
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.keystone = admin().identity
-        cls.roles = {each.name: each.id for each in cls.keystone.roles()}
-        cls.password = f"secret-{uuid.uuid4().hex}"
-        cls.project = cls.keystone.create_project(name=name())
-        cls.addClassCleanup(cls.keystone.delete_project, cls.project.id)
-        cls.user = cls.make_user("member", cls.password)
+        cls.make_project()
         cls.running = cls.cluster()
         cls.running.cloud = cls.connect()
         cls.running.start()
@@ -115,20 +86,6 @@ class IdentityStory(test_cloud.CloudStory):
         deadline = time.monotonic() + 30
         while cls.running.credentials() and time.monotonic() < deadline:
             time.sleep(0.3)
-
-    @classmethod
-    def make_user(cls, role: str, password: str) -> str:
-        """The name of a new user with one role in the project."""
-        made = cls.keystone.create_user(name=name(), password=password)
-        cls.addClassCleanup(cls.keystone.delete_user, made.id)
-        cls.keystone.assign_project_role_to_user(
-            cls.project.id, made.id, cls.roles[role]
-        )
-        return str(made.name)
-
-    @classmethod
-    def connect(cls) -> Any:
-        return connect(cls.user, cls.password, cls.project.name)
 
     def setUp(self) -> None:
         super().setUp()
@@ -164,7 +121,7 @@ class IdentityStory(test_cloud.CloudStory):
             f"{self.running.endpoint}/stacks",
             headers={"X-Auth-Token": self.token, **headers},
             json={
-                "stack_name": name(),
+                "stack_name": f"ident-{uuid.uuid4().hex[:8]}",
                 "template": self.template(resources),
                 "disable_rollback": True,
             },
@@ -356,7 +313,7 @@ class PersonaStory(IdentityStory):
         user = cls.make_user(role, password)
         return heat_client.Client(
             "1",
-            session=connect(user, password, cls.project.name).session,
+            session=cloud.connect(user, cls.project.name, password).session,
             endpoint_override=cls.running.endpoint,
         )
 
@@ -421,7 +378,7 @@ class PersonaStory(IdentityStory):
         self.until(busy, wanted=False)
 
     def test_an_administrator_sees_all_engines(self) -> None:
-        everywhere = admin()
+        everywhere = cloud.administrator()
         project = everywhere.current_project_id
         heat = heat_client.Client(
             "1",
@@ -434,11 +391,7 @@ class PersonaStory(IdentityStory):
 
     def test_projects_are_apart(self) -> None:
         ident = self.create({"value": res("Heat::RandomString", length=8)})
-        others = connect(
-            os.environ["OS_USERNAME"],
-            os.environ["OS_PASSWORD"],
-            os.environ["OS_PROJECT_NAME"],
-        )
+        others = openstack.connect(cloud="envvars")
         for project in (self.project.id, others.current_project_id):
             with self.subTest(project=project):
                 heat = heat_client.Client(

@@ -29,11 +29,21 @@ ref, res = test_cloud.ref, test_cloud.res
 _ACCOUNT_KEY = "X-Account-Meta-Temp-Url-Key"
 
 
-class ObjectStory(test_cloud_signals.SignedStory):
-    """With nothing left in the store when it is over."""
+class ObjectStory(test_cloud.AloneStory, test_cloud_signals.SignedStory):
+    """With nothing left in the store when it is over.
+
+    Nobody else's containers come and go there.
+    """
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.make_project()
 
     def setUp(self) -> None:
         super().setUp()
+        self.cloud = self.connect()
+        self.heat = self.running.heat(self.cloud)
         self.store = self.cloud.object_store
         self.before = self.containers()
         self.store.post("", headers={_ACCOUNT_KEY: "the user's own"})
