@@ -76,17 +76,20 @@ class HandleStory(ObjectStory):
 
     def begin_waiting(self, kind: str, count: int) -> tuple[str, str]:
         if kind == "SwiftSignal":
-            handle = res("Heat::SwiftSignalHandle")
-            url: Any = {"get_attr": ["handle", "endpoint"]}
+            handle, name = res("Heat::SwiftSignalHandle"), "endpoint"
         else:
-            handle = self.handle("TEMP_URL_SIGNAL")
-            url = {"get_attr": ["handle", "signal", "alarm_url"]}
-        data = {"get_attr": ["wait", "data"]}
-        outputs = {"url": {"value": url}, "data": {"value": data}}
+            handle, name = self.handle("TEMP_URL_SIGNAL"), "signal"
+        outputs = {
+            "told": {"value": {"get_attr": ["handle", name]}},
+            "data": {"value": {"get_attr": ["wait", "data"]}},
+        }
         ident = self.begin(
             self.waiting(handle, kind, count), sections={"outputs": outputs}
         )
-        return ident, self.told(ident, "url")
+        told = self.told(ident, "told")
+        if name == "signal":
+            told = json.loads(told)["alarm_url"]
+        return ident, told
 
     def test_a_crowd(self) -> None:
         """Many signals at once to one object: each counts, and once."""

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
@@ -74,7 +75,7 @@ class WaitStory(QueueStory):
             "wait": self.wait_for("handle", count),
         }
         ident = self.begin(resources, sections={"outputs": outputs})
-        return ident, self.told(ident, "told")
+        return ident, json.loads(self.told(ident, "told"))
 
     def test_a_whole_life(self) -> None:
         ident, told = self.begin_waiting(3)

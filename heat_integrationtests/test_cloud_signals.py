@@ -289,7 +289,7 @@ class HandleStory(SignedStory):
             return all(values.get(name) for name in names) and values
 
         values = self.eventually(told, "no attributes")
-        signed = values["CFN_SIGNAL"]["alarm_url"]
+        signed = json.loads(values["CFN_SIGNAL"])["alarm_url"]
         answer = self.put(signed, {"data": "by URL"}, "POST")
         self.assertEqual(200, answer.status_code, answer.text)
 
@@ -303,8 +303,8 @@ class HandleStory(SignedStory):
         self.assertEqual(200, answer.status_code, answer.text)
         self.assertIn(told_token["endpoint"], values["curl"])
 
-        user = self.login(values["HEAT_SIGNAL"])
-        own = values["HEAT_SIGNAL"]
+        own = json.loads(values["HEAT_SIGNAL"])
+        user = self.login(own)
         answer = user.post(own["alarm_url"], json={"data": "by password"})
         self.assertEqual(200, answer.status_code, answer.text)
         self.wait(ident, "CREATE_COMPLETE")
@@ -329,8 +329,7 @@ class HandleStory(SignedStory):
         one = self.create(resources, sections={"outputs": outputs})
         two = self.create(resources, sections={"outputs": outputs})
         mine, other = (
-            self.heat.stacks.get(ident).outputs[0]["output_value"]
-            for ident in (one, two)
+            json.loads(self.reference(ident, "told")) for ident in (one, two)
         )
         user = self.login(mine)
         for url in (

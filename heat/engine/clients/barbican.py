@@ -41,8 +41,6 @@ def plain_id(reference: str) -> str:
 class Referred(collection.Bare):
     """Objects that say by a reference who they are."""
 
-    judge = staticmethod(collection.judge_described)
-
     def key_of_id(self) -> str:
         return f"{self._key}_ref"
 
@@ -124,7 +122,7 @@ class BarbicanPlugin(sdk.SdkPlugin):
             answer = self.adapter().get(
                 path, headers={"Accept": kind}, raise_exc=False
             )
-            collection.judge_described(answer)
+            sdk_exceptions.raise_from_response(answer)
             return bytes(answer.content)
 
         return kind, errors.call(self.service, read, idempotent=True)

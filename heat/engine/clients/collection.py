@@ -20,7 +20,6 @@ and repeat what may be repeated.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
@@ -148,17 +147,12 @@ class Rest:
             response = self._adapter().request(
                 self._path + path, method, raise_exc=False, **more
             )
-            self.judge(response)
+            sdk_exceptions.raise_from_response(response)
             return response.json() if response.content else None
 
         if idempotent is None:
             idempotent = method != "POST"
         return errors.call(self._service, send, idempotent=idempotent)
-
-    @staticmethod
-    def judge(response: Any) -> None:
-        """Raise what the library makes of an answer that is an error."""
-        sdk_exceptions.raise_from_response(response)
 
     def _inner(self, body: Any) -> dict[str, Any]:
         return dict(body.get(self._key, body)) if body else {}
@@ -263,16 +257,3 @@ class Managed:
     def list(self, **filters: Any) -> list[dict[str, Any]]:
         found = self.call("list", **self._list_filters(filters))
         return [self._plain(each) for each in found]
-
-
-def judge_described(response: Any) -> None:
-    """Raise what an answer says that is an error, in the service's words.
-
-    The library would take the title, which says nothing.
-    """
-    try:
-        sdk_exceptions.raise_from_response(response)
-    except sdk_exceptions.HttpException as exc:
-        with contextlib.suppress(ValueError, AttributeError):
-            exc.details = response.json().get("description") or exc.details
-        raise

@@ -175,11 +175,25 @@ def words(ex: BaseException) -> str:
     """What the service said, without addresses and class names."""
     if isinstance(ex, ServiceError):
         return ex.words
+    if described := _described(getattr(ex, "response", None)):
+        return described
     for name in ("details", "message"):
         said = getattr(ex, name, None)
         if isinstance(said, str) and said and said != "Error":
             return said.strip()
     return str(ex) or type(ex).__name__
+
+
+def _described(response: Any) -> str | None:
+    """What an answer says beside its title, if it is of that kind.
+
+    Of such an answer libraries tell the title, or that they can't read it.
+    """
+    try:
+        said = response.json()["description"]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return said.strip() if isinstance(said, str) else None
 
 
 def is_of_a_library(ex: BaseException) -> bool:

@@ -33,6 +33,9 @@ SERVICE, SERVICE_TYPE = "zaqar", "messaging"
 #: Seconds until a message that nobody has read is gone.
 TTL = 24 * 60 * 60
 
+#: Characters of the longest name that the service takes.
+LONGEST_NAME = 64
+
 
 def endpoint() -> str | None:
     """Where the service is; None: there is none, or no users of stacks."""

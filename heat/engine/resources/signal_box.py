@@ -215,7 +215,8 @@ def make_queue(rsrc: stack_user.StackUser, suffix: str = "") -> str:
     :param suffix: of the name of the next one
     :returns: the name of the queue
     """
-    name = f"{_name_of(rsrc)}{suffix}"
+    room = message_queue.LONGEST_NAME - len(suffix)
+    name = rsrc.reduce_physical_resource_name(_name_of(rsrc), room) + suffix
     if before := _queue_of(rsrc.data()):
         before.queue.delete()
     place = message_queue.Place(

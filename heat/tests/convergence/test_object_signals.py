@@ -42,7 +42,7 @@ class HandleTest(Stories):
 
     TYPES = ("OS::Heat::WaitConditionHandle", "OS::Heat::WaitCondition")
     PROPERTIES = {"signal_transport": "TEMP_URL_SIGNAL"}
-    ADDRESS = {"get_attr": ["handle", "signal", "alarm_url"]}
+    ADDRESS = "signal"
 
     def template(self, count=1, timeout=100):
         handle, wait = self.TYPES
@@ -59,7 +59,7 @@ class HandleTest(Stories):
                 },
             },
             {
-                "url": {"value": self.ADDRESS},
+                "told": {"value": {"get_attr": ["handle", self.ADDRESS]}},
                 "data": {"value": {"get_attr": ["wait", "data"]}},
             },
         )
@@ -68,7 +68,10 @@ class HandleTest(Stories):
         """A stack that waits, and the URL to signal to."""
         stack = self.world.create(self.template(**kwargs))
         self.until(stack, "wait", "CREATE", "IN_PROGRESS")
-        return stack, self.world.outputs(stack)["url"]
+        return stack, self.address(self.world.outputs(stack)["told"])
+
+    def address(self, told):
+        return json.loads(told)["alarm_url"]
 
     def data(self, stack):
         return json.loads(self.world.outputs(stack)["data"])
@@ -172,7 +175,10 @@ class SwiftSignalTest(HandleTest):
 
     TYPES = ("OS::Heat::SwiftSignalHandle", "OS::Heat::SwiftSignal")
     PROPERTIES = {}
-    ADDRESS = {"get_attr": ["handle", "endpoint"]}
+    ADDRESS = "endpoint"
+
+    def address(self, told):
+        return told
 
     def test_another_url(self):
         for url in ("no url", "http://127.0.0.1/elsewhere/c/o"):

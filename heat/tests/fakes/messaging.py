@@ -30,6 +30,8 @@ from heat.tests.fakes import keystone
 
 URL = "http://messaging.test"
 
+_LONGEST_NAME = 64
+
 
 class Messaging(fixtures.Fixture):
     """The service, in the catalogue of an identity service.
@@ -71,7 +73,7 @@ class Messaging(fixtures.Fixture):
             return None
         if request.method in self.refuse:
             context.status_code = 503
-            return None
+            return {"title": "Service Unavailable", "description": "Not now"}
         split = parse.urlsplit(request.url)
         _v2, _queues, name, *rest = split.path.strip("/").split("/")
         body = json.loads(request.text) if request.text else {}
@@ -79,6 +81,9 @@ class Messaging(fixtures.Fixture):
         context.status_code = {"PUT": 201, "POST": 201, "DELETE": 204}.get(
             request.method, 200
         )
+        if len(name) > _LONGEST_NAME:
+            context.status_code = 400
+            return {"title": "Invalid queue", "description": "Not that name"}
         if not rest:
             if request.method == "PUT":
                 self.queues.setdefault(name, {})

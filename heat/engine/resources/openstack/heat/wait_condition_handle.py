@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import Any
 
@@ -77,9 +78,9 @@ class HeatWaitConditionHandle(wait_condition.BaseWaitConditionHandle):
             type=attributes.Schema.STRING,
         ),
         SIGNAL: attributes.Schema(
-            _("What a sender needs to know, by transport."),
+            _("What a sender needs to know, by transport: a map as JSON."),
             cache_mode=attributes.Schema.CACHE_NONE,
-            type=attributes.Schema.MAP,
+            type=attributes.Schema.STRING,
         ),
     }
 
@@ -87,7 +88,7 @@ class HeatWaitConditionHandle(wait_condition.BaseWaitConditionHandle):
         if self.resource_id is None:
             return None
         if name == self.SIGNAL:
-            return self.signal_attribute()
+            return json.dumps(self.signal_attribute())
         if self.signal_transport() != self.TOKEN_SIGNAL:
             return None
         if name == self.ENDPOINT:

@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from heat.engine.clients import collection, errors
+from heat.engine.clients import errors
 from heat.engine.resource import rest
 
 _SERVICE = "zaqar"
@@ -61,9 +61,8 @@ def ask(
 
     def send() -> Any:
         response = client().request(
-            path, method, raise_exc=False, headers=headers, **more
+            path, method, raise_exc=True, headers=headers, **more
         )
-        collection.judge_described(response)
         return response.json() if response.content else None
 
     return errors.call(_SERVICE, send, idempotent=True, retries=retries)

@@ -73,9 +73,9 @@ class QueueTest(test_stack_users.StackUserTest):
         super().setUp()
         self.messaging = self.useFixture(messaging.Messaging(self.keystone))
 
-    def begun(self, template):
+    def begun(self, template, name="s"):
         return self.client.create_stack(
-            self.ctx, f"s{time.monotonic_ns()}", template, {}, {}, {}
+            self.ctx, f"{name}{time.monotonic_ns()}", template, {}, {}, {}
         )
 
     def eventually(self, look, what):
@@ -117,6 +117,12 @@ class HandleTest(QueueTest):
         self.assertEqual({queue: {}}, self.messaging.queues)
         found = self.data(identity, "handle")
         self.assertEqual(queue, json.loads(found["signal_queue"])["name"])
+        shown = self.client.describe_stack_resource(
+            self.ctx, identity, "handle", with_attr=["signal"]
+        )
+        # A map as JSON, which guests get as it is.
+        told = json.loads(shown["attributes"]["signal"])
+        self.assertEqual(queue, told["queue_id"])
         self.client.stack_suspend(self.ctx, identity)
         self.wait(identity, "SUSPEND")
         self.client.delete_stack(self.ctx, identity)
@@ -184,6 +190,21 @@ class DeploymentTest(QueueTest):
         self.client.delete_stack(self.ctx, identity)
         self.until_gone(identity)
         self.assertEqual({}, self.messaging.queues)
+
+    def test_a_long_name(self):
+        """The service takes no longer names than 64 characters."""
+        identity = self.begun(deploying("one"), "s" * 60)
+        inputs = self.inputs(identity, "one")
+        self.assertIn(inputs["deploy_queue_id"], self.messaging.queues)
+        self.messaging.post(inputs["deploy_queue_id"], {"said": "1"})
+        self.wait(identity, "CREATE")
+
+    def test_a_refusal_in_the_services_words(self):
+        self.messaging.refuse = {"POST"}
+        identity = self.begun(deploying("one"))
+        self.until_failed(identity)
+        row = self.row(identity, "server")
+        self.assertIn("Not now", row.status_reason)
 
     def test_what_is_no_report(self):
         identity = self.begun(deploying("one"))
