@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -30,7 +30,7 @@ from heat.db import (
     stacks,
     templates,
 )
-from heat.engine import rsrc_defn
+from heat.engine import attributes, rsrc_defn
 from heat.engine.definition import NodeData, StackDefinition
 from heat.engine.ports import Engine
 from heat.engine.resource import Resource
@@ -324,10 +324,19 @@ def show_attributes(
 ) -> dict[str, Any]:
     """Every attribute of a resource, and more, as they are now.
 
+    Of an object that its service shows, whatever is shown there, under the
+    service's names: that is what clients look for, who know the object. Where
+    an attribute that is declared has the same name, what is shown is told.
+
     What can't be read is as it was last.
+
+    :param more: names, of which ``show`` may be one
     """
     known = {(key,): v for key, v in rsrc.attributes.cached_attrs.items()}
     rsrc.attributes.reset_resolved_values()
     names = [*sorted(rsrc.attributes_schema), *more]
-    values = rsrc.resolve_attributes([(name,) for name in names], None, known)
-    return {name: values.get((name,)) for name in names}
+    keys = [(name,) for name in (*names, attributes.SHOW_ATTR)]
+    values = rsrc.resolve_attributes(keys, None, known)
+    found = {name: values.get((name,)) for name in names}
+    shown = values.get((attributes.SHOW_ATTR,))
+    return {**found, **shown} if isinstance(shown, Mapping) else found

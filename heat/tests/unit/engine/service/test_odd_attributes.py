@@ -25,7 +25,7 @@ from heat.common import exception
 from heat.engine import attributes, resource
 
 #: What its service says: raised when it can be.
-NOW = {"value": "A", "made": None, "varies": None}
+NOW = {"value": "A", "made": None, "varies": None, "shown": None}
 
 #: How often it was asked, by attribute.
 READS = collections.Counter()
@@ -62,6 +62,11 @@ class Odd(resource.Resource):
         if isinstance(NOW["value"], Exception):
             raise NOW["value"]
         return NOW["value"]
+
+    def _show_resource(self):
+        if isinstance(NOW["shown"], Exception):
+            raise NOW["shown"]
+        return NOW["shown"]
 
 
 def resource_mapping():
@@ -108,7 +113,9 @@ class OddAttributesTest(base.TestCase):
             self, "odd_attributes", _PLUGIN
         )
         self.now, self.reads = module.NOW, module.READS
-        self.now.update({"value": "A", "made": None, "varies": None})
+        self.now.update(
+            {"value": "A", "made": None, "varies": None, "shown": None}
+        )
         self.path = "/stacks/s/" + self.service.create("s", _template())
 
     def outputs(self):
@@ -170,6 +177,28 @@ class OddAttributesTest(base.TestCase):
             path = f"{self.path}/resources/odd?with_attr=read&with_attr=kept"
             self.service.get(path)
             self.assertEqual({"read": 1, "else": 1, "kept": 1}, self.reads)
+
+    def attributes(self, query=""):
+        path = f"{self.path}/resources/odd{query}"
+        return self.service.get(path)["resource"]["attributes"]
+
+    def test_what_its_service_shows_is_told_too(self):
+        """And is told in the place of what the type declares."""
+        declared = {"kept": "A", "read": "A", "else": "A"}
+        self.assertEqual(declared, self.attributes())
+        shown = {"id": "odd", "kept": {"b": [1]}, "size": 3}
+        self.now["shown"] = shown
+        told = {**declared, **shown}
+        self.assertEqual(told, self.attributes())
+        self.assertEqual(told, self.attributes("?with_attr=size"))
+        self.assertEqual(
+            {**told, "show": shown}, self.attributes("?with_attr=show")
+        )
+        self.assertEqual("A", self.output("kept"))
+        for nothing in (None, [1], "text", RuntimeError("it is away")):
+            with self.subTest(nothing=nothing):
+                self.now["shown"] = nothing
+                self.assertEqual(declared, self.attributes())
 
     def test_a_plug_in_that_can_no_more_be_used(self):
         before = self.outputs()
