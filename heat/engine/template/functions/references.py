@@ -46,7 +46,20 @@ class _ResourceReference(base.HotFunction):
 
     def validate(self) -> None:
         super().validate()
-        self.resource_name()
+        name = self.resource_name()
+        if not self.stack.is_enabled(name) and not self._may_be_disabled():
+            raise exception.InvalidTemplateReference(
+                resource=name,
+                key=_("%s; its condition is false") % self.path,
+            )
+
+    def _may_be_disabled(self) -> bool:
+        """Whether it may refer to a resource whose condition is false.
+
+        Nobody would know what was meant; as a rule what refers to it has a
+        condition of its own, or stands in an ``if``.
+        """
+        return False
 
     def dependencies(self, path: str) -> Iterator[str]:
         yield from super().dependencies(path)
@@ -72,6 +85,10 @@ class GetResource(_ResourceReference):
 
     def _resource(self) -> Any:
         return self.args
+
+    def _may_be_disabled(self) -> bool:
+        # Heat has always told null there.
+        return self.path.lower().startswith("outputs.")
 
     def result(self) -> Any:
         name = self.resource_name()

@@ -63,7 +63,7 @@ class ReadingTest(base.TestCase):
                 "one": {"get_attr": ["r1", "value"]},
                 "chosen": {"get_attr": [{"get_param": "which"}, "value"]},
                 "fixed": "text",
-                "off": {"get_attr": ["off", "value"]},
+                "off": {"get_resource": "off"},
             },
             conditions={"no": {"equals": [1, 2]}},
             off=value("x", condition="no"),

@@ -214,6 +214,35 @@ class CfnTest(base.TestCase):
                 )
                 self.assertIn(words, str(error))
 
+    def test_reference_to_what_is_not_made(self):
+        for call, in_outputs in (
+            ({"Ref": "off"}, True),
+            ({"Fn::GetAtt": ["off", "value"]}, False),
+        ):
+            off = value(1, Condition="No")
+            sections = {"Conditions": CONDITIONS, "Parameters": PARAMETERS}
+            sections["Mappings"] = MAPPINGS
+            with self.subTest(call=call):
+                made = define(
+                    Resources={"off": off, "r": value(call)}, **sections
+                )
+                error = self.assertRaises(
+                    exception.InvalidTemplateReference, made.validate
+                )
+                self.assertIn("its condition is false", str(error))
+                made = define(
+                    Resources={"off": off},
+                    Outputs={"o": {"Value": call}},
+                    **sections,
+                )
+                if in_outputs:
+                    made.validate()
+                    self.assertIsNone(made.outputs["o"].get_value())
+                else:
+                    self.assertRaises(
+                        exception.InvalidTemplateReference, made.validate
+                    )
+
     def test_no_such_entry_of_a_mapping(self):
         for path in (
             ["No", "a", "b"],
