@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import collections.abc
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from heat.common.i18n import _
 from heat.engine import support
+
+T = TypeVar("T")
 
 #: the attribute that every resource type has
 SHOW_ATTR = "show"
@@ -160,7 +162,7 @@ class Attributes(collections.abc.Mapping[str, Any]):
         self._schema: Mapping[str, Any] = schema
         self._cached: dict[str, Any] = {}
         self._new = False
-        self._once: dict[str, _Answer] | None = None
+        self._once: dict[Hashable, _Answer] | None = None
 
     def __getitem__(self, key: str) -> Any:
         """The value, None when the plug-in gives none.
@@ -183,21 +185,32 @@ class Attributes(collections.abc.Mapping[str, Any]):
         return value
 
     def _resolve(self, key: str) -> Any:
+        return self.once(key, lambda: self._resolver(key))
+
+    def once(self, what: Hashable, ask: Callable[[], T]) -> T:
+        """What ``ask`` gives, or raises: asked once in such a block.
+
+        For what several attributes are told of, such as the object itself.
+        Outside of :meth:`each_once` it is asked each time.
+
+        :param what: names it among what is asked; text is an attribute
+        """
         if self._once is None:
-            return self._resolver(key)
-        if key not in self._once:
+            return ask()
+        if what not in self._once:
             try:
-                self._once[key] = _Answer(self._resolver(key), None)
+                self._once[what] = _Answer(ask(), None)
             except Exception as error:
-                self._once[key] = _Answer(None, error)
-        answer = self._once[key]
+                self._once[what] = _Answer(None, error)
+        answer = self._once[what]
         if answer.error is not None:
             raise answer.error
-        return answer.value
+        value: T = answer.value
+        return value
 
     @contextlib.contextmanager
     def each_once(self) -> Iterator[None]:
-        """Ask for no attribute twice in this block.
+        """Ask for no attribute twice in this block, nor for its object.
 
         Many may want parts of the same one, and its service may be slow.
         """

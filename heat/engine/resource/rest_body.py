@@ -77,12 +77,17 @@ class RestObject(base.Resource):
     def shown(self) -> dict[str, Any]:
         """The object as it is now.
 
+        Its attributes, when they are read together, are of one look at it.
+
         :raises heat.common.exception.EntityNotFound: there is none
         """
-        if self.resource_id is None:
+        ident = self.resource_id
+        if ident is None:
             raise exception.EntityNotFound(entity="Resource", name=self.name)
-        found: dict[str, Any] = self.collection().get(self.resource_id)
-        return found
+        found = self.attributes.once(
+            ("shown", ident), lambda: self.collection().get(ident)
+        )
+        return dict(found)
 
     def owner(self, name: str, key: str, entity: str | None = None) -> str:
         """The id of the object that this one is below.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from heat.common import exception
 from heat.engine.resource import lifecycle
+from heat.engine.stack import load
 from heat.tests import base
 from heat.tests.fakes import cloud
 from heat.tests.unit.engine import stacks
@@ -60,6 +61,21 @@ class MoreTest(NeutronCase):
                 self.assertFalse(available)
                 self.assertIn(alias, reason)
         self.assertEqual({}, extensions.stored)
+
+    def test_attributes_are_of_one_look(self):
+        """What can't be seen any more is told as it was last."""
+        net = self.cloud.networks.add(name="n", mtu=1400)
+        rsrc = self.made("Net")
+        rsrc.resource_id = net["id"]
+        calls = self.cloud.networks.calls
+        for is_there in (True, False):
+            with self.subTest(is_there=is_there):
+                calls.clear()
+                told = load.show_attributes(rsrc)
+                self.assertEqual(("n", 1400), (told["name"], told["mtu"]))
+                self.assertEqual(is_there, "id" in told)
+                self.assertEqual(1, len(calls))
+            self.cloud.networks.stored.clear()
 
     def test_one_route(self):
         routers = self.cloud.objects(f"{NETWORK}/routers", "router", "routers")
