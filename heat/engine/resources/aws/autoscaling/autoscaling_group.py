@@ -18,7 +18,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
-from heat.engine import resource
+from heat.engine import resource, support
 from heat.engine.resource import notation
 from heat.engine.resources import instance_group, scaled_group
 
@@ -30,6 +30,8 @@ class AWSAutoScalingGroup(
 
     The size that a policy chose survives any other update.
     """
+
+    support_status = support.SupportStatus(version="2014.1")
 
     rolling = "AutoScalingRollingUpdate"
     INSTANCE_ID, SUBNETS = "InstanceId", "VPCZoneIdentifier"

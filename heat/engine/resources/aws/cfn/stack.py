@@ -20,7 +20,7 @@ from typing import Any
 
 from heat.common import config, exception, urlfetch
 from heat.common.i18n import _
-from heat.engine import resource, support
+from heat.engine import resource
 from heat.engine.resource import notation
 from heat.engine.resources import stack_resource
 from heat.engine.template import source
@@ -35,8 +35,6 @@ class NestedStack(stack_resource.StackResource):
     something else by then, the stack inside is updated. ``Outputs.<name>``
     are its attributes; its reference is its identity.
     """
-
-    support_status = support.SupportStatus(version="2014.1")
 
     PROPERTIES = (TEMPLATE_URL, TIMEOUT, PARAMETERS) = (
         "TemplateURL",

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common import exception
+from heat.engine import support
 from heat.engine.resource import link, notation
 from heat.engine.resources.aws.ec2 import network
 from heat.engine.resources.openstack.neutron import neutron
@@ -24,6 +25,8 @@ from heat.engine.resources.openstack.neutron import neutron
 
 class RouteTable(network.Ec2Network):
     """One more router in a VPC, with the same way out as the first."""
+
+    support_status = support.SupportStatus(version="2014.1")
 
     entity = "router"
     properties_schema = notation.properties("""

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron, security_group
 
@@ -45,6 +46,8 @@ class SecurityGroup(security_group.SecurityGroup):
     Without a rule for outward traffic all of it passes; with one, only what
     the rules say.
     """
+
+    support_status = support.SupportStatus()
 
     properties_schema = notation.properties(f"""
         GroupDescription string (required) -- What it is for.

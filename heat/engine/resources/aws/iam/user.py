@@ -19,7 +19,7 @@ from typing import Any
 from heat.common import exception
 from heat.common.i18n import _
 from heat.db import resource_data
-from heat.engine import resource, support
+from heat.engine import resource
 from heat.engine.resource import notation
 from heat.engine.resources import stack_user
 
@@ -32,7 +32,6 @@ class User(stack_user.StackUser):
     It may read metadata of the stack, and signal; policies narrow that.
     """
 
-    support_status = support.SupportStatus(version="2014.1")
     # The user is the object itself.
     beside = ()
 
@@ -97,8 +96,6 @@ _POLICY_SCHEMA = notation.properties("""
 
 class AccessKey(stack_user.StackUser):
     """Keys with which a user of the stack signs its requests."""
-
-    support_status = support.SupportStatus(version="2014.1")
 
     properties_schema = notation.properties("""
         UserName string (required) -- What get_resource gives for the user.

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.aodh import alarm
 
@@ -27,6 +28,8 @@ _OPERATOR, _RULES = "operator", "rules"
 
 class EventAlarm(alarm.AlarmResource):
     """Goes off when a notification of the cloud's services is like this."""
+
+    support_status = support.SupportStatus(version="8.0.0")
 
     alarm_type = "event"
     properties_schema = {
@@ -48,6 +51,8 @@ class EventAlarm(alarm.AlarmResource):
 
 class CompositeAlarm(alarm.AlarmResource):
     """Goes off by several rules together."""
+
+    support_status = support.SupportStatus(version="8.0.0")
 
     alarm_type = "composite"
     properties_schema = {
@@ -91,6 +96,8 @@ def _combined(rule: Any) -> Any:
 class LBMemberHealthAlarm(alarm.AlarmResource):
     """Goes off when a member of a load balancer's pool is not well."""
 
+    support_status = support.SupportStatus(version="13.0.0")
+
     alarm_type = "loadbalancer_member_health"
     properties_schema = {
         **alarm.common(),
@@ -107,6 +114,8 @@ class LBMemberHealthAlarm(alarm.AlarmResource):
 
 class PrometheusAlarm(alarm.AlarmResource):
     """Goes off when a query to Prometheus gives such a value."""
+
+    support_status = support.SupportStatus(version="22.0.0")
 
     alarm_type = "prometheus"
     properties_schema = {

@@ -19,6 +19,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from heat.engine import support
 from heat.engine.properties import Schema
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.aodh import alarm
@@ -42,6 +43,8 @@ def _compared() -> dict[str, Schema]:
 class GnocchiResourcesAlarm(alarm.AlarmResource):
     """Goes off by a metric of one resource."""
 
+    support_status = support.SupportStatus(version="2015.1")
+
     alarm_type = "gnocchi_resources_threshold"
     properties_schema = {
         **alarm.common(),
@@ -58,6 +61,8 @@ class GnocchiResourcesAlarm(alarm.AlarmResource):
 class GnocchiAggregationByMetricsAlarm(alarm.AlarmResource):
     """Goes off by several metrics together."""
 
+    support_status = support.SupportStatus(version="2015.1")
+
     alarm_type = "gnocchi_aggregation_by_metrics_threshold"
     properties_schema = {
         **alarm.common(),
@@ -70,6 +75,8 @@ class GnocchiAggregationByMetricsAlarm(alarm.AlarmResource):
 
 class GnocchiAggregationByResourcesAlarm(alarm.AlarmResource):
     """Goes off by one metric of all resources that are like this."""
+
+    support_status = support.SupportStatus(version="2015.1")
 
     alarm_type = "gnocchi_aggregation_by_resources_threshold"
     properties_schema = {

@@ -19,12 +19,15 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.barbican import barbican
 
 
 class GenericContainer(barbican.Container):
     """Any secrets, each under a name."""
+
+    support_status = support.SupportStatus(version="6.0.0")
 
     kind_of_container = "generic"
     properties_schema = notation.properties("""
@@ -67,6 +70,8 @@ class GenericContainer(barbican.Container):
 class RSAContainer(barbican.Container):
     """The two halves of an RSA key, and what opens the private one."""
 
+    support_status = support.SupportStatus(version="6.0.0")
+
     kind_of_container = "rsa"
     properties_schema = notation.properties("""
         name string -- What it is called; made up when left out.
@@ -87,6 +92,8 @@ class RSAContainer(barbican.Container):
 
 class CertificateContainer(barbican.Container):
     """A certificate with what belongs to it, as load balancers take it."""
+
+    support_status = support.SupportStatus(version="6.0.0")
 
     kind_of_container = "certificate"
     properties_schema = notation.properties("""

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.barbican import barbican
 
@@ -39,6 +40,8 @@ class Order(barbican.BarbicanResource):
     What it made is not the order's: that stays when the order is deleted.
     Many services make no certificates (any more) and refuse such orders.
     """
+
+    support_status = support.SupportStatus(version="2014.2")
 
     entity = "orders"
     properties_schema = notation.properties("""

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.barbican import barbican
 
@@ -31,6 +32,8 @@ _ENCODING = "payload_content_encoding"
 
 class Secret(barbican.BarbicanResource):
     """What the key manager keeps so that nobody else can read it."""
+
+    support_status = support.SupportStatus(version="2014.2")
 
     entity = "secrets"
     properties_schema = notation.properties("""

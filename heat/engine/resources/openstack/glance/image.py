@@ -19,12 +19,15 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.glance import image_lock
 
 
 class WebImage(image_lock.LockableImage):
     """An image that the image service fetches from the web."""
+
+    support_status = support.SupportStatus(version="12.0.0")
 
     default_client_name = "glance"
     entity = "images"

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from heat.common.i18n import _
-from heat.engine import properties, resource, support
+from heat.engine import properties, resource
 
 
 class AccessPolicy(resource.Resource):
@@ -24,8 +24,6 @@ class AccessPolicy(resource.Resource):
     An ``AWS::IAM::User`` names its policies; each of them has to allow a
     resource. Whoever has no policy may read those of the whole stack.
     """
-
-    support_status = support.SupportStatus(version="2014.1")
 
     PROPERTIES = (ALLOWED_RESOURCES,) = ("AllowedResources",)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heat.engine import resource, support
+from heat.engine import resource
 from heat.engine.resource import notation
 from heat.engine.resources import server_agent
 
@@ -28,7 +28,6 @@ class DeployedServer(server_agent.PolledServer):
     metadata of this resource.
     """
 
-    support_status = support.SupportStatus(version="8.0.0")
     # A machine is where it is; nothing could be made anew.
     always_replace_on_check_failed = False
 

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources import scaling_policy
 from heat.scaling import scalingutil
@@ -26,8 +25,6 @@ class ScalingPolicy(scaling_policy.PolicyResource):
     Nothing happens while the policy, or the group, cools down, nor when the
     size stays as it is.
     """
-
-    support_status = support.SupportStatus(version="2014.1")
 
     (
         GROUP,

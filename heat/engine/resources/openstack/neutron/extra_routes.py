@@ -27,6 +27,8 @@ from heat.engine.resources.openstack.neutron import implied, neutron
 class ExtraRouteSet(link.Link, neutron.NeutronResource):
     """Static routes of a router, beside those that others gave it."""
 
+    support_status = support.SupportStatus(version="14.0.0")
+
     required_service_extension = "extraroute-atomic"
     entity = "router"
     properties_schema = notation.properties("""

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron
 
@@ -23,6 +24,8 @@ class MeteringLabel(neutron.NeutronResource):
 
     Usually only an administrator may make one.
     """
+
+    support_status = support.SupportStatus(version="2014.1")
 
     required_service_extension = "metering"
     entity = "metering_label"
@@ -42,6 +45,8 @@ class MeteringLabel(neutron.NeutronResource):
 
 class MeteringRule(neutron.NeutronResource):
     """Which traffic is counted under a label."""
+
+    support_status = support.SupportStatus(version="2014.1")
 
     required_service_extension = "metering"
     entity = "metering_label_rule"

@@ -19,6 +19,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.clients import errors
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron
@@ -31,6 +32,8 @@ class NetworkGateway(neutron.NeutronResource):
 
     Usually only an administrator may make one.
     """
+
+    support_status = support.SupportStatus(version="2014.1")
 
     required_service_extension = "network-gateway"
     entity = "network_gateway"

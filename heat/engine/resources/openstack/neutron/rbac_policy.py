@@ -18,12 +18,15 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron
 
 
 class RBACPolicy(neutron.NeutronResource):
     """Lets another project use an object."""
+
+    support_status = support.SupportStatus(version="6.0.0")
 
     required_service_extension = "rbac-policies"
     entity = "rbac_policy"

@@ -19,6 +19,7 @@ from typing import Any
 
 from heat.common import exception
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.clients import errors
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron
@@ -45,6 +46,8 @@ class SecurityGroup(neutron.NeutronResource):
     Rules say what passes. Without a rule for outward traffic all of it
     passes; with one, only what the rules say.
     """
+
+    support_status = support.SupportStatus(version="2014.1")
 
     entity = "security_group"
     mark_key = "description"
@@ -181,6 +184,8 @@ def same(
 
 class SecurityGroupRule(neutron.NeutronResource):
     """One rule of a security group."""
+
+    support_status = support.SupportStatus(version="7.0.0")
 
     entity = "security_group_rule"
     name_property = None

@@ -24,7 +24,9 @@ from heat.engine.resources.openstack.neutron import neutron
 class FlowClassifier(neutron.NeutronResource):
     """Which traffic goes through a chain of services."""
 
-    support_status = support.SupportStatus(support.UNSUPPORTED)
+    support_status = support.SupportStatus(
+        support.UNSUPPORTED, version="8.0.0"
+    )
     required_service_extension = "flow_classifier"
     entity = "flow_classifier"
     mark_key = "description"
@@ -61,7 +63,9 @@ class FlowClassifier(neutron.NeutronResource):
 class PortPair(neutron.NeutronResource):
     """The way into a service of a chain, and out of it."""
 
-    support_status = support.SupportStatus(support.UNSUPPORTED)
+    support_status = support.SupportStatus(
+        support.UNSUPPORTED, version="7.0.0"
+    )
     required_service_extension = "sfc"
     entity = "port_pair"
     mark_key = "description"

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron
 
 
 class AddressScope(neutron.NeutronResource):
     """Where addresses mean one thing only: routers route within it."""
+
+    support_status = support.SupportStatus(version="6.0.0")
 
     required_service_extension = "address-scope"
     entity = "address_scope"
@@ -43,6 +46,8 @@ _BOUNDS = {4: (8, 32), 6: (64, 128)}
 
 class SubnetPool(neutron.NeutronResource):
     """Blocks of addresses that subnets are cut from."""
+
+    support_status = support.SupportStatus(version="6.0.0")
 
     required_service_extension = "subnet_allocation"
     entity = "subnetpool"

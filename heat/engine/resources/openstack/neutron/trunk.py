@@ -16,12 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.neutron import neutron
 
 
 class Trunk(neutron.NeutronResource):
     """A port that carries the traffic of others, told apart by tags."""
+
+    support_status = support.SupportStatus(version="9.0.0")
 
     required_service_extension = "trunk"
     entity = "trunk"

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation, rest
 
 _PRIVATE_KEY = "private_key"
@@ -28,6 +29,8 @@ class KeyPair(rest.RestResource):
     A public key is registered when one is given; else the compute service
     makes a pair, and its private half can be kept.
     """
+
+    support_status = support.SupportStatus(version="2014.1")
 
     default_client_name = "nova"
     entity = "keypairs"

@@ -16,11 +16,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from heat.engine import support
 from heat.engine.resource import notation, rest
 
 
 class ServerGroup(rest.RestResource):
     """Servers that should, or should not, share a host."""
+
+    support_status = support.SupportStatus(version="2014.2")
 
     default_client_name = "nova"
     entity = "server_groups"

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
@@ -25,6 +26,8 @@ _OF_HTTP = ("expected_codes", "http_method", "url_path")
 
 class HealthMonitor(octavia.Leaf):
     """Asks the members of a pool whether they are well."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "healthmonitor"
     properties_schema = notation.properties("""

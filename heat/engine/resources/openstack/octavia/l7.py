@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
@@ -29,6 +30,8 @@ _TARGETS = {
 
 class L7Policy(octavia.BalancerPart):
     """What becomes of requests that match all rules of the policy."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "l7policy"
     mark_key = "description"
@@ -87,6 +90,8 @@ class L7Policy(octavia.BalancerPart):
 
 class L7Rule(octavia.BalancerPart):
     """What a request must be like."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "rule"
     name_property = None

@@ -17,12 +17,15 @@ from __future__ import annotations
 from typing import Any
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation, rest
 from heat.engine.resources.openstack.octavia import octavia
 
 
 class Listener(octavia.BalancerPart):
     """A port of a load balancer's address, and what comes in there."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "listener"
     mark_key = "description"

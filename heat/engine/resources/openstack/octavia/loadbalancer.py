@@ -16,12 +16,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.octavia import octavia
 
 
 class LoadBalancer(octavia.BalancerPart):
     """An address whose traffic is shared out to servers."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "loadbalancer"
     mark_key = "description"

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.clients import errors
 from heat.engine.resource import notation, rest, rest_found
 from heat.engine.resources.openstack.octavia import octavia
@@ -27,6 +28,8 @@ _COOKIE = "APP_COOKIE"
 
 class Pool(octavia.BalancerPart):
     """Servers that share what comes in."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "pool"
     mark_key = "description"
@@ -132,6 +135,8 @@ class Pool(octavia.BalancerPart):
 
 class PoolMember(octavia.Leaf):
     """A server in a pool."""
+
+    support_status = support.SupportStatus(version="10.0.0")
 
     entity = "member"
     properties_schema = notation.properties("""

@@ -19,6 +19,7 @@ from typing import Any
 from urllib import parse
 
 from heat.common import exception
+from heat.engine import support
 from heat.engine.resource import link, notation
 from heat.engine.resources.openstack import cloud_constraints
 from heat.engine.resources.openstack.zaqar import zaqar
@@ -28,6 +29,8 @@ _METADATA = "metadata"
 
 class Queue(link.Link, zaqar.ZaqarResource):
     """A queue of messages. Its id is its name."""
+
+    support_status = support.SupportStatus(version="2014.2")
 
     entity = "queue"
     physical_resource_name_limit = 64

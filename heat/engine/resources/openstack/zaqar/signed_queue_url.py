@@ -20,6 +20,7 @@ from typing import Any
 from urllib import parse
 
 from heat.common.i18n import _
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.zaqar import zaqar
 
@@ -32,6 +33,8 @@ class SignedQueueURL(zaqar.ZaqarResource):
 
     Nothing is kept by the service: it can't be taken back, only expire.
     """
+
+    support_status = support.SupportStatus(version="8.0.0")
 
     entity = "signed_queue_url"
     looked_up = False

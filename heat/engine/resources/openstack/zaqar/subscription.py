@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heat.common import exception
+from heat.engine import support
 from heat.engine.resource import notation
 from heat.engine.resources.openstack.zaqar import zaqar
 
@@ -31,6 +32,8 @@ _TRUST_TRIES = 10
 
 class Subscription(zaqar.ZaqarResource):
     """Somebody who is sent each message that a queue gets."""
+
+    support_status = support.SupportStatus(version="8.0.0")
 
     entity = "subscription"
     properties_schema = notation.properties("""
