@@ -245,15 +245,18 @@ class RemoteStack(rest.RestResource):
     # -- look ----------------------------------------------------------------
 
     def _resolve_attribute(self, name: str) -> Any:
-        if self.resource_id is None:
+        return (self._show_resource() or {}).get(name)
+
+    def _show_resource(self) -> dict[str, Any] | None:
+        """The stack, with its outputs by name, as the attribute tells them."""
+        shown = super()._show_resource()
+        if shown is None:
             return None
-        shown = self.shown()
-        if name != "outputs":
-            return shown.get(name)
-        return {
+        outputs = {
             each["output_key"]: each.get("output_value")
             for each in shown.get("outputs") or ()
         }
+        return {**shown, "outputs": outputs}
 
     def parse_live_resource_data(
         self, resource_properties: Any, resource_data: Mapping[str, Any]
