@@ -334,9 +334,15 @@ def show_attributes(
     """
     known = {(key,): v for key, v in rsrc.attributes.cached_attrs.items()}
     rsrc.attributes.reset_resolved_values()
-    names = [*sorted(rsrc.attributes_schema), *more]
-    keys = [(name,) for name in (*names, attributes.SHOW_ATTR)]
-    values = rsrc.resolve_attributes(keys, None, known)
-    found = {name: values.get((name,)) for name in names}
-    shown = values.get((attributes.SHOW_ATTR,))
-    return {**found, **shown} if isinstance(shown, Mapping) else found
+
+    def read(names: Iterable[str]) -> dict[str, Any]:
+        keys = [(name,) for name in names]
+        values = rsrc.resolve_attributes(keys, None, known)
+        return {key[0]: value for key, value in values.items()}
+
+    with rsrc.attributes.each_once():
+        shown = read([attributes.SHOW_ATTR])[attributes.SHOW_ATTR]
+        found = dict(shown) if isinstance(shown, Mapping) else {}
+        names = (*sorted(rsrc.attributes_schema), *more)
+        # What is shown need not be asked for.
+        return found | read(name for name in names if name not in found)

@@ -190,7 +190,9 @@ class OddAttributesTest(base.TestCase):
         self.now["shown"] = shown
         told = {**declared, **shown}
         self.assertEqual(told, self.attributes())
+        self.reads.clear()
         self.assertEqual(told, self.attributes("?with_attr=size"))
+        self.assertEqual({"read": 1, "else": 1}, self.reads)
         self.assertEqual(
             {**told, "show": shown}, self.attributes("?with_attr=show")
         )

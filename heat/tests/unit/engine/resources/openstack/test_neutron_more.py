@@ -71,6 +71,9 @@ class MoreTest(NeutronCase):
         for is_there in (True, False):
             with self.subTest(is_there=is_there):
                 calls.clear()
+                # As its row has kept them.
+                rsrc.attributes.set_cached_attr("name", "n")
+                rsrc.attributes.set_cached_attr("mtu", 1400)
                 told = load.show_attributes(rsrc)
                 self.assertEqual(("n", 1400), (told["name"], told["mtu"]))
                 self.assertEqual(is_there, "id" in told)
