@@ -26,7 +26,6 @@ _DESCRIPTION: Final = "description"
 _TIME_CONSTRAINTS: Final = "time_constraints"
 #: What is done in a state is a list of addresses, and of names of queues.
 _STATES: Final = ("alarm", "ok", "insufficient_data")
-_OF_QUEUE: Final = "trust+zaqar://?queue_name="
 
 
 def common() -> dict[str, Schema]:
@@ -102,10 +101,7 @@ class AlarmResource(rest.RestResource):
         for state in _STATES:
             actions = [
                 *(properties[f"{state}_actions"] or ()),
-                *(
-                    f"{_OF_QUEUE}{parse.quote(name, safe='')}"
-                    for name in properties[f"{state}_queues"] or ()
-                ),
+                *map(_of_queue, properties[f"{state}_queues"] or ()),
             ]
             # The service drops what is said twice, and the order with it.
             body[f"{state}_actions"] = list(dict.fromkeys(actions))
@@ -200,6 +196,11 @@ class AlarmResource(rest.RestResource):
         }
 
 
+def _of_queue(name: str) -> str:
+    """The address by which the service writes into a queue."""
+    return f"trust+zaqar://?queue_name={parse.quote(name, safe='')}"
+
+
 def _told_apart(state: str, wanted: Any, live: Any) -> dict[str, list[str]]:
     """Live actions of a state as two properties.
 
@@ -209,7 +210,7 @@ def _told_apart(state: str, wanted: Any, live: Any) -> dict[str, list[str]]:
         parse.urlsplit(each): each for each in wanted[f"{state}_actions"] or ()
     }
     queues = {
-        parse.urlsplit(f"{_OF_QUEUE}{parse.quote(each, safe='')}"): each
+        parse.urlsplit(_of_queue(each)): each
         for each in wanted[f"{state}_queues"] or ()
     }
     found: dict[str, list[str]] = {"actions": [], "queues": []}
